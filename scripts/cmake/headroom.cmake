@@ -1,0 +1,52 @@
+# What every target of the project shares.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(HEADROOM_CCACHE ccache)
+if(HEADROOM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${HEADROOM_CCACHE})
+endif()
+
+# -ffp-contract=off: the same input gives the same bytes of output on every machine.
+add_library(headroom_options INTERFACE)
+target_compile_options(headroom_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    -Wno-sign-conversion -Wnon-virtual-dtor -ffp-contract=off)
+if(HEADROOM_WERROR)
+    target_compile_options(headroom_options INTERFACE -Werror)
+endif()
+if(HEADROOM_SANITIZE)
+    target_compile_options(headroom_options INTERFACE -fsanitize=${HEADROOM_SANITIZE} -fno-sanitize-recover=all
+        -fno-omit-frame-pointer)
+    target_link_options(headroom_options INTERFACE -fsanitize=${HEADROOM_SANITIZE})
+endif()
+if(HEADROOM_COVERAGE)
+    target_compile_options(headroom_options INTERFACE --coverage)
+    target_link_options(headroom_options INTERFACE --coverage)
+endif()
+if(HEADROOM_FUZZ)
+    target_compile_options(headroom_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# headroom_room(NAME sources... [NEEDS libs...]): the static library headroom_NAME of the folder sim/NAME.
+# NEEDS names the rooms below it; a room that it does not name cannot be linked.
+function(headroom_room name)
+    cmake_parse_arguments(ROOM "" "" "NEEDS;PRIVATE_NEEDS" ${ARGN})
+    add_library(headroom_${name} STATIC ${ROOM_UNPARSED_ARGUMENTS})
+    target_include_directories(headroom_${name} PUBLIC ${CMAKE_SOURCE_DIR}/sim)
+    target_link_libraries(headroom_${name} PUBLIC ${ROOM_NEEDS} PRIVATE ${ROOM_PRIVATE_NEEDS} headroom_options)
+endfunction()
+
+# headroom_test(NAME sources... NEEDS libs...): one GoogleTest program; each of its tests is a CTest test.
+function(headroom_test name)
+    cmake_parse_arguments(TEST "" "" "NEEDS" ${ARGN})
+    add_executable(${name} ${TEST_UNPARSED_ARGUMENTS})
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(${name} PRIVATE ${TEST_NEEDS} GTest::gtest_main headroom_options)
+    target_compile_definitions(${name} PRIVATE HEADROOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)
+endfunction()
