@@ -1,0 +1,56 @@
+// Sparse attention: which past pages the query blocks of a chunk select. Data where a run recorded it, else a
+// model with stated parameters.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace headroom {
+
+struct Attention;
+
+// A recorded selection: for every chunk and layer the distinct pages that the chunk's blocks selected.
+// Layers may be fewer than the model's (a sample): layer l then uses recorded layer l % layers.
+struct RecordedSelection {
+    std::string source;  // file, machine, date
+    int64_t page = 0, chunk = 0, budget = 0, block = 0, layers = 0, chunks = 0;
+    std::vector<uint32_t> begin;  // [chunks * layers + 1] offsets into pages; row of (chunk, layer) = chunk * layers + layer
+    std::vector<uint32_t> pages;  // ascending within a row
+    bool operator==(const RecordedSelection&) const = default;
+};
+
+// Parameters of the model of selections, or a recorded one. All layers alike in the model.
+//  - `block_reuse`: of the pages beyond sink and local that a block selects, the share it takes over from the block
+//    before it in the same chunk; the others are drawn uniformly from the past.
+//  - `chunk_reuse`: the same for the first block of a chunk from the last block of the chunk before.
+struct SelectionModel {
+    double block_reuse = 0.9;
+    double chunk_reuse = 0.5;
+    uint64_t seed = 1;
+    std::string source = "assumed";  // where the parameters come from; shown in every answer
+    std::shared_ptr<const RecordedSelection> recorded;  // used instead where set
+    bool operator==(const SelectionModel& o) const;
+};
+
+// Distinct past pages that chunk c selects in one layer, for all chunks: rows[c] ascending page numbers.
+// `past_pages(c)` = c * pages_per_chunk. Where the past has at most `budget` pages all of them are selected.
+// Deterministic: the same parameters give the same pages on every machine.
+struct Selections {
+    std::vector<uint32_t> begin;  // [chunks + 1]
+    std::vector<uint32_t> pages;
+    int64_t count(int64_t chunk) const { return begin[chunk + 1] - begin[chunk]; }
+};
+Selections draw_selections(const SelectionModel& model, const Attention& attention, int64_t chunks,
+                           int64_t chunk_tokens, int64_t page_tokens, int64_t layer = 0);
+
+// Recorded selections travel as JSON, gzipped or not (docs/selection-format.md).
+Result<RecordedSelection> parse_selection(std::string_view json, const std::string& where);
+Result<RecordedSelection> read_selection(const std::filesystem::path& path);
+std::string write_selection(const RecordedSelection& selection);
+
+}  // namespace headroom
