@@ -10,10 +10,12 @@
 
 namespace headroom {
 
-// Reads a whole regular file. Errors: missing, a directory, not readable, larger than `limit_bytes`.
+// Reads a whole file, or a pipe to its end. Errors: missing, a directory, not readable, larger than
+// `limit_bytes`, interrupted.
 Result<std::string> read_file(const std::filesystem::path& path, int64_t limit_bytes);
 // Writes to a temporary name in the same folder, then renames. On failure nothing is left behind.
-// A path that exists but is no regular file (/dev/stdout, a pipe) is written to directly.
+// A path that exists but is no regular file (/dev/stdout, a pipe) is written to directly. A symbolic link
+// stays one, and a file that is replaced passes on its permissions. Errors: Fault::run_failed; interrupted.
 Result<void> write_file(const std::filesystem::path& path, std::string_view content);
 
 // gzip (RFC 1952), in memory. Deterministic: no time stamp, no name, fixed level.

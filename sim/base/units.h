@@ -3,7 +3,8 @@
 // Contract:
 //  - The representation is int64_t. Range: Bytes up to 8 EiB, Nanoseconds up to 292 years.
 //  - Arithmetic never wraps: overflow throws Overflow, which the library's entry points turn into an Error.
-//  - No implicit conversion to or from plain integers; `.count()` and the explicit constructor cross the border.
+//  - No implicit conversion to or from plain integers; `.count()` and the explicit constructor cross the
+//  border.
 #pragma once
 
 #include <compare>
@@ -34,9 +35,13 @@ inline int64_t checked_mul(int64_t a, int64_t b) {
     return r;
 }
 // ceil(a / b) for a >= 0, b > 0.
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
+constexpr int64_t ceil_div(int64_t a, int64_t b) {
+    return a / b + (a % b != 0 ? 1 : 0);
+}
 // The least multiple of `step` that is >= a; a >= 0, step > 0.
-inline int64_t round_up(int64_t a, int64_t step) { return checked_mul(ceil_div(a, step), step); }
+inline int64_t round_up(int64_t a, int64_t step) {
+    return checked_mul(ceil_div(a, step), step);
+}
 
 template <class Tag>
 class Quantity {
