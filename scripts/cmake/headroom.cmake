@@ -50,3 +50,13 @@ function(headroom_test name)
     target_compile_definitions(${name} PRIVATE HEADROOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)
 endfunction()
+
+# headroom_fuzz(NAME sources... NEEDS libs...): the libFuzzer program NAME; CTest runs it over the entries of
+# tests/fuzz/corpus/NAME once, without mutation.
+function(headroom_fuzz name)
+    cmake_parse_arguments(FUZZ "" "" "NEEDS" ${ARGN})
+    add_executable(${name} ${FUZZ_UNPARSED_ARGUMENTS})
+    target_link_libraries(${name} PRIVATE ${FUZZ_NEEDS} headroom_options)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME ${name} COMMAND ${name} -runs=0 -rss_limit_mb=2048 ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
+endfunction()
