@@ -16,6 +16,10 @@ endif()
 add_library(headroom_options INTERFACE)
 target_compile_options(headroom_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
     -Wno-sign-conversion -Wnon-virtual-dtor -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # False alarm of GCC 12 on std::string operator+ (GCC bug 105651).
+    target_compile_options(headroom_options INTERFACE -Wno-restrict)
+endif()
 if(HEADROOM_WERROR)
     target_compile_options(headroom_options INTERFACE -Werror)
 endif()

@@ -1,0 +1,197 @@
+#include "program/builder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+size_t hash_of(const Work& w) {
+    uint64_t h = 1469598103934665603ull;
+    const auto mix = [&h](int64_t v) { h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15ull; h ^= h >> 29; };
+    mix(static_cast<int64_t>(w.kind) * 8 + static_cast<int64_t>(w.copy) * 2 + (w.causal ? 1 : 0));
+    mix(w.batch);
+    mix(w.m);
+    mix(w.n);
+    mix(w.k);
+    mix(w.pieces);
+    mix(w.bytes);
+    mix(w.flops);
+    return h;
+}
+
+}  // namespace
+
+StepBuilder::StepBuilder(size_t expected_ops) {
+    program_.ops.reserve(expected_ops);
+    waits_begin_.reserve(expected_ops + 1);
+    last_.fill(kNone);
+}
+
+uint32_t StepBuilder::work(const Work& work) {
+    auto& same_hash = interned_[hash_of(work)];
+    for (const uint32_t i : same_hash) {
+        if (program_.works[i] == work) return i;
+    }
+    program_.works.push_back(work);
+    same_hash.push_back(static_cast<uint32_t>(program_.works.size() - 1));
+    return same_hash.back();
+}
+
+OpId StepBuilder::op(Stream stream, OpKind kind, uint32_t work, std::initializer_list<OpId> waits, int64_t piece) {
+    const OpId id = static_cast<OpId>(program_.ops.size());
+    program_.ops.push_back(
+        Op{work, chunk, layer, static_cast<uint16_t>(piece), kind, stream, pass, sequence});
+    waits_begin_.push_back(static_cast<uint32_t>(waits_.size()));
+    for (const OpId w : waits) {
+        assert(w == kNone || w < id);
+        if (w != kNone && program_.ops[w].stream != stream) waits_.push_back(w);
+    }
+    last_[static_cast<size_t>(stream)] = id;
+    return id;
+}
+
+void StepBuilder::change(Tier tier, Category category, int64_t bytes, OpId op, bool at_end) {
+    program_.changes.push_back(MemoryChange{bytes, op, tier, category, at_end});
+}
+
+BufferId StepBuilder::buffer(std::string name, Tier tier, Category category, int64_t bytes) {
+    if (bytes <= 0) return kNone;
+    const BufferId id = static_cast<BufferId>(program_.buffers.size());
+    program_.buffers.push_back(Buffer{std::move(name), tier, category, bytes, 0, false});
+    program_.lifetimes.push_back(Lifetime{id, kNone, kNone});
+    program_.standing[static_cast<size_t>(tier)][static_cast<size_t>(category)] += bytes;
+    scratch_index_.push_back(kNone);
+    return id;
+}
+
+BufferId StepBuilder::scratch(std::string name, Category category, int64_t bytes) {
+    if (bytes <= 0) return kNone;
+    const BufferId id = static_cast<BufferId>(program_.buffers.size());
+    program_.buffers.push_back(Buffer{std::move(name), Tier::device, category, bytes, 0, true});
+    scratch_index_.push_back(static_cast<uint32_t>(scratch_.size()));
+    Scratch s;
+    s.buffer = id;
+    s.request.bytes = bytes;
+    scratch_.push_back(std::move(s));
+    live_.resize(scratch_.size() / 64 + 1, 0);
+    return id;
+}
+
+void StepBuilder::take(BufferId buffer, OpId op) {
+    if (buffer == kNone) return;
+    const uint32_t index = scratch_index_[buffer];
+    if (index == kNone) return;  // its address is its own: always live
+    Scratch& s = scratch_[index];
+    if (s.taken_at != kNone) return;
+    s.taken_at = op;
+    auto& conflicts = s.request.conflicts;
+    if (conflicts.size() < live_.size()) conflicts.resize(live_.size(), 0);
+    for (size_t i = 0; i < live_.size(); ++i) conflicts[i] |= live_[i];
+    live_[index / 64] |= uint64_t{1} << (index % 64);
+    change(Tier::device, program_.buffers[buffer].category, s.request.bytes, op, false);
+}
+
+void StepBuilder::release(BufferId buffer, OpId op) {
+    if (buffer == kNone) return;
+    const uint32_t index = scratch_index_[buffer];
+    if (index == kNone) return;
+    Scratch& s = scratch_[index];
+    assert(s.taken_at != kNone && "released what was not taken");
+    program_.lifetimes.push_back(Lifetime{buffer, s.taken_at, op});
+    s.taken_at = kNone;
+    live_[index / 64] &= ~(uint64_t{1} << (index % 64));
+    change(Tier::device, program_.buffers[buffer].category, -s.request.bytes, op, true);
+}
+
+bool StepBuilder::live(BufferId buffer) const {
+    if (buffer == kNone || scratch_index_[buffer] == kNone) return false;
+    return scratch_[scratch_index_[buffer]].taken_at != kNone;
+}
+
+void StepBuilder::stand(Tier tier, Category category, int64_t bytes) {
+    program_.standing[static_cast<size_t>(tier)][static_cast<size_t>(category)] += bytes;
+}
+
+PoolId StepBuilder::pool(std::string name, Tier tier, int64_t unit) {
+    Pool p;
+    p.buffer = static_cast<BufferId>(program_.buffers.size());
+    p.tier = tier;
+    p.unit = unit;
+    program_.buffers.push_back(Buffer{std::move(name), tier, Category::kv, 0, 0, false});
+    scratch_index_.push_back(kNone);
+    pools_.push_back(std::move(p));
+    return static_cast<PoolId>(pools_.size() - 1);
+}
+
+void StepBuilder::pool_take(PoolId pool, Category category, int64_t units, OpId op, OpId after) {
+    if (units == 0) return;
+    Pool& p = pools_[pool];
+    const OpId known = after == kNone ? op : after;
+    while (!p.freed.empty() && p.freed.front().first < known) {
+        p.live -= p.freed.front().second;
+        p.freed.pop_front();
+    }
+    p.live += units;
+    p.peak = std::max(p.peak, p.live);
+    change(p.tier, category, checked_mul(units, p.unit), op, false);
+}
+
+void StepBuilder::pool_free(PoolId pool, Category category, int64_t units, OpId op) {
+    if (units == 0) return;
+    Pool& p = pools_[pool];
+    p.freed.emplace_back(op, units);
+    change(p.tier, category, -checked_mul(units, p.unit), op, true);
+}
+
+void StepBuilder::assign_addresses() {
+    for (const Scratch& s : scratch_) assert(s.taken_at == kNone && "a buffer is still live at the end");
+    const size_t words = live_.size();
+    std::vector<Packable> requests;
+    requests.reserve(scratch_.size());
+    for (Scratch& s : scratch_) {
+        s.request.conflicts.resize(words, 0);
+        requests.push_back(std::move(s.request));
+    }
+    for (size_t i = 0; i < requests.size(); ++i) {  // make symmetric
+        for (size_t j = 0; j < requests.size(); ++j) {
+            if ((requests[i].conflicts[j / 64] >> (j % 64)) & 1) {
+                requests[j].conflicts[i / 64] |= uint64_t{1} << (i % 64);
+            }
+        }
+    }
+    auto& arena = program_.arena;
+    for (const Pool& p : pools_) program_.buffers[p.buffer].bytes = checked_mul(p.peak, p.unit);
+    for (Buffer& b : program_.buffers) {
+        if (b.shares) continue;
+        int64_t& end = arena[static_cast<size_t>(b.tier)];
+        b.address = end;
+        end = checked_add(end, round_up(b.bytes, kAlignment));
+    }
+    const Packing packing = pack(requests, kAlignment);
+    int64_t& device = arena[static_cast<size_t>(Tier::device)];
+    for (size_t i = 0; i < scratch_.size(); ++i) {
+        program_.buffers[scratch_[i].buffer].address = device + packing.addresses[i];
+    }
+    device = checked_add(device, packing.bytes);
+}
+
+Program StepBuilder::finish() {
+    assign_addresses();
+    const auto by_op = [](const MemoryChange& a, const MemoryChange& b) { return a.op < b.op; };
+    if (!std::is_sorted(program_.changes.begin(), program_.changes.end(), by_op)) {
+        std::stable_sort(program_.changes.begin(), program_.changes.end(), by_op);
+    }
+    waits_begin_.push_back(static_cast<uint32_t>(waits_.size()));
+    std::vector<std::pair<uint32_t, uint32_t>> edges;
+    edges.reserve(waits_.size());
+    for (uint32_t i = 0; i + 1 < waits_begin_.size(); ++i) {
+        for (uint32_t e = waits_begin_[i]; e < waits_begin_[i + 1]; ++e) edges.emplace_back(i, waits_[e]);
+    }
+    program_.waits = WaitGraph(boost::edges_are_sorted, edges.begin(), edges.end(),
+                               static_cast<uint32_t>(program_.ops.size()), static_cast<uint32_t>(edges.size()));
+    return std::move(program_);
+}
+
+}  // namespace headroom

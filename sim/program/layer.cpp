@@ -1,0 +1,434 @@
+#include "program/layer.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+int32_t narrow(int64_t v) { return static_cast<int32_t>(v); }
+
+int64_t tiles_of(int64_t tokens, int64_t tile) { return tile <= 0 || tile >= tokens ? 1 : ceil_div(tokens, tile); }
+
+}  // namespace
+
+LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t tokens, int64_t longest_keys)
+    : plan_(plan), builder_(builder), sizes_(plan), tokens_(tokens), train_all_(plan.recipe.lora_rank == 0) {
+    const Decisions& d = plan.decisions;
+    const int64_t e = sizes_.element, T = tokens, tile = d.mlp_tile.count();
+    tiled_mlp_ = tile > 0 && tile < tokens;
+    mlp_rows_ = tiled_mlp_ ? tile : tokens;
+    int64_t gate_up = 0, routed = 0;
+    for (const Layer& layer : plan.model.layers) {
+        gate_up = std::max(gate_up, sizes_.gate_up(plan.model, layer));
+        if (layer.mixture) routed = plan.model.experts.per_token;
+    }
+    const auto activations = [&](const char* name, int64_t bytes) {
+        return builder_.scratch(name, Category::activations, bytes);
+    };
+    normed_ = activations("normed", T * sizes_.hidden * e);
+    partial_ = longest_keys > 0 ? activations("attention of one segment", T * (sizes_.q * e + sizes_.heads * 4)) : kNone;
+    act_ = activations("activation", mlp_rows_ * (gate_up / 2) * e);
+    permuted_ = routed > 0 ? activations("tokens by expert", mlp_rows_ * routed * sizes_.hidden * e) : kNone;
+    d_normed_ = activations("d normed", T * sizes_.hidden * e);
+    d_act_ = activations("d activation", mlp_rows_ * (gate_up / 2) * e);
+    d_attention_ = activations("d attention", T * sizes_.q * e);
+    d_qkv_ = activations("d qkv", T * (sizes_.q + 2 * sizes_.kv) * e);
+    d_q_sum_ = longest_keys > 0 ? activations("d q summed", T * sizes_.q * 4) : kNone;
+    const int64_t loss_rows = d.loss_tile.count() == 0 ? T : std::min(T, d.loss_tile.count());
+    logits_ = builder_.scratch("logits", Category::logits, loss_rows * sizes_.vocabulary * e);
+    logits32_ = builder_.scratch("logits fp32", Category::logits, d.logits_fp32 * loss_rows * sizes_.vocabulary * 4);
+    own_ws_ = builder_.scratch("own attention backward", Category::workspace,
+                               attention_workspace(T, T, sizes_.heads, sizes_.head_dim, d.deterministic, false).count());
+    past_ws_ = longest_keys == 0
+                   ? kNone
+                   : builder_.scratch("past attention backward", Category::workspace,
+                                      attention_workspace(T, longest_keys, sizes_.heads, sizes_.head_dim,
+                                                          d.deterministic, true)
+                                          .count());
+}
+
+LayerBuffers LayerEmitter::layer_buffers(const std::string& suffix, bool attention_by_copy) {
+    const int64_t e = sizes_.element, T = tokens_;
+    int64_t gate_up = 0;
+    for (const Layer& layer : plan_.model.layers) gate_up = std::max(gate_up, sizes_.gate_up(plan_.model, layer));
+    LayerBuffers b;
+    const auto scratch = [&](const std::string& name, int64_t bytes) {
+        return builder_.scratch(name + suffix, Category::activations, bytes);
+    };
+    b.x = scratch("x", T * sizes_.hidden * e);
+    b.qkv = scratch("qkv", T * (sizes_.q + 2 * sizes_.kv) * e);
+    const int64_t attention = T * (sizes_.q * e + sizes_.heads * 4);
+    b.attention = attention_by_copy ? builder_.buffer("attention" + suffix, Tier::device, Category::attention_outputs, attention)
+                                    : builder_.scratch("attention" + suffix, Category::attention_outputs, attention);
+    b.x_mid = scratch("x_mid", T * sizes_.hidden * e);
+    b.gate_up = scratch("gate_up", mlp_rows_ * gate_up * e);
+    return b;
+}
+
+BufferId LayerEmitter::hidden(const std::string& name) {
+    return builder_.scratch(name, Category::activations, tokens_ * sizes_.hidden * sizes_.element);
+}
+
+void LayerEmitter::await(OpId op) {
+    if (op != kNone) pending_.push_back(op);
+}
+
+OpId LayerEmitter::compute(OpKind kind, uint32_t work, OpId wait, OpId wait2, int64_t piece) {
+    assert(pending_.size() <= 6);
+    const auto pending = [this](size_t i) { return i < pending_.size() ? pending_[i] : kNone; };
+    const OpId id = builder_.op(Stream::compute, kind, work, {wait, wait2, pending(0), pending(1), pending(2), pending(3), pending(4), pending(5)}, piece);
+    pending_.clear();
+    return id;
+}
+
+const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t tokens) {
+    if (last_works_ < cache_.size() && cache_[last_works_].tokens == tokens && cache_[last_works_].layer == layer) {
+        return cache_[last_works_];
+    }
+    for (size_t i = 0; i < cache_.size(); ++i) {
+        if (cache_[i].tokens == tokens && cache_[i].layer == layer) return cache_[last_works_ = i];
+    }
+    const Model& m = plan_.model;
+    const RankSizes& s = sizes_;
+    const int64_t T = tokens, H = s.hidden, e = s.element, qkv = s.q + 2 * s.kv;
+    const bool windows = plan_.decisions.honour_windows;
+    const int64_t window = windows ? layer.window : 0;
+    const int64_t tiles = tiled_mlp_ ? tiles_of(T, mlp_rows_) : 1;
+    const int32_t heads = narrow(s.heads), kv_heads = narrow(s.kv_heads), dim = narrow(s.head_dim);
+    const int64_t seen = window > 0 && window < T ? static_cast<int64_t>(own_keys_seen(T, window)) : 0;
+    // One GEMM of the MLP, cut into tiles, or into experts that share the tokens evenly.
+    const auto mlp_gemm = [&](bool accumulate, int64_t n, int64_t k) {
+        const int64_t rows = ceil_div(T, tiles);
+        if (!layer.mixture) return accumulate ? gemm_accumulate(n, k, T) : gemm(rows, n, k, narrow(tiles));
+        const int64_t groups = m.experts.count + m.experts.shared;
+        const int64_t per_group = std::max<int64_t>(1, ceil_div(T * (m.experts.per_token + m.experts.shared), groups));
+        return accumulate ? gemm_accumulate(n, k, per_group, narrow(groups)) : gemm(per_group, n, k, narrow(groups));
+    };
+    const int64_t norms = std::max<int64_t>(1, m.norms_per_layer / 2);  // before (and after) each half of a layer
+    const int64_t I = layer.mixture ? s.expert_inner : s.inner;
+    const int64_t gate_up = s.gate_up(m, layer);
+    const auto id = [this](const Work& w) { return builder_.work(w); };
+
+    Works w;
+    w.layer = layer;
+    w.tokens = T;
+    w.norm = id(memory_bound(norms * 2 * T * H * e));
+    w.qkv = id(gemm(T, qkv, H));
+    w.kv = id(gemm(T, 2 * s.kv, H));
+    w.rope = id(memory_bound(2 * T * qkv * e));
+    w.own = id(attention(false, false, true, T, T, heads, kv_heads, dim, 1, seen));
+    w.merge = id(memory_bound(T * (3 * s.q * e + 3 * s.heads * 4)));
+    w.out = id(gemm(T, H, s.q));
+    w.router = id(layer.mixture ? gemm(T, m.experts.count, H) : Work{});
+    w.dispatch = id(layer.mixture ? memory_bound(2 * T * m.experts.per_token * H * e) : Work{});
+    w.gate_up = id(mlp_gemm(false, 2 * I, H));
+    w.activation = id(memory_bound(T * (gate_up + gate_up / 2) * e));
+    w.down = id(mlp_gemm(false, H, I));
+
+    w.own_backward = id(attention(true, plan_.decisions.deterministic, true, T, T, heads, kv_heads, dim, 1, seen));
+    w.out_backward = id(gemm(T, s.q, H));
+    w.out_gradient = id(gemm_accumulate(H, s.q, T));
+    w.router_backward = id(layer.mixture ? gemm(T, H, m.experts.count) : Work{});
+    w.gate_up_backward = id(mlp_gemm(false, H, 2 * I));
+    w.gate_up_gradient = id(mlp_gemm(true, 2 * I, H));
+    w.down_backward = id(mlp_gemm(false, I, H));
+    w.down_gradient = id(mlp_gemm(true, H, I));
+    w.activation_backward = id(memory_bound(T * (2 * gate_up + gate_up / 2) * e));
+    w.norm_backward = id(memory_bound(norms * 4 * T * H * e));
+    w.rope_backward = id(memory_bound(T * (2 * qkv * e + s.q * 4)));
+    w.qkv_backward = id(gemm(T, H, qkv));
+    w.qkv_gradient = id(gemm_accumulate(qkv, H, T));
+
+    int64_t in_out_qkv = 0, in_out_out = 0, in_out_up = 0, in_out_down = 0;
+    for (const std::string& t : plan_.recipe.lora_targets) {
+        if (t == "q") in_out_qkv += H + s.q;
+        if (t == "k" || t == "v") in_out_qkv += H + s.kv;
+        if (t == "o") in_out_out += s.q + H;
+        if (layer.mixture) continue;
+        if (t == "gate" || t == "up") in_out_up += H + I;
+        if (t == "down") in_out_down += H + I;
+    }
+    const int64_t r = plan_.recipe.lora_rank;
+    // Forward: x A^T and then B; backward: the gradients of both and of x and the inner value.
+    const auto lora_forward = [&](int64_t io) { return id(r > 0 && io > 0 ? gemm(T, io, r) : Work{}); };
+    const auto lora_backward = [&](int64_t io) { return id(r > 0 && io > 0 ? gemm(T, 2 * io, r) : Work{}); };
+    w.lora_qkv = lora_forward(in_out_qkv);
+    w.lora_out = lora_forward(in_out_out);
+    w.lora_up = lora_forward(in_out_up);
+    w.lora_down = lora_forward(in_out_down);
+    w.lora_qkv_b = lora_backward(in_out_qkv);
+    w.lora_out_b = lora_backward(in_out_out);
+    w.lora_up_b = lora_backward(in_out_up);
+    w.lora_down_b = lora_backward(in_out_down);
+    cache_.push_back(w);
+    return cache_[last_works_ = cache_.size() - 1];
+}
+
+void LayerEmitter::lora(uint32_t work, bool backward) {
+    if (train_all_) return;
+    compute(backward ? OpKind::lora_backward : OpKind::lora, work);
+}
+
+void LayerEmitter::all_reduce(int64_t tokens) {
+    const int64_t ranks = plan_.decisions.tensor_ranks;
+    if (ranks == 1) return;
+    const uint32_t work = builder_.work(collective(WorkKind::all_reduce, tokens * sizes_.hidden * sizes_.element, narrow(ranks)));
+    await(builder_.op(Stream::peer, OpKind::all_reduce, work, {builder_.last_compute()}));
+}
+
+void LayerEmitter::embed(int64_t tokens, BufferId x, OpId wait) {
+    const OpId op = compute(OpKind::embed, builder_.work(memory_bound(2 * tokens * sizes_.hidden * sizes_.element)), wait);
+    builder_.take(x, op);
+    all_reduce(tokens);
+}
+
+OpId LayerEmitter::project(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait) {
+    const Works& w = works(layer, tokens);
+    OpId op = compute(OpKind::norm, w.norm, wait);
+    builder_.take(normed_, op);
+    op = compute(OpKind::qkv, w.qkv);
+    builder_.take(b.qkv, op);
+    lora(w.lora_qkv);
+    builder_.release(normed_, builder_.last_compute());
+    return compute(OpKind::rope, w.rope);
+}
+
+OpId LayerEmitter::project_kv(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait) {
+    const Works& w = works(layer, tokens);
+    OpId op = compute(OpKind::norm, w.norm, wait);
+    builder_.take(normed_, op);
+    op = compute(OpKind::qkv, w.kv);
+    builder_.take(b.qkv, op);
+    builder_.release(normed_, op);
+    op = compute(OpKind::rope, w.rope);
+    builder_.release(b.qkv, op);
+    return op;
+}
+
+OpId LayerEmitter::attend_own(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
+    const OpId op = compute(OpKind::attention_own, works(layer, tokens).own);
+    builder_.take(b.attention, op);
+    return op;
+}
+
+uint32_t LayerEmitter::past_work(bool backward, int64_t tokens, int64_t keys, double keys_seen) {
+    const std::array<int64_t, 4> key{backward, tokens, keys, static_cast<int64_t>(keys_seen)};
+    const size_t recent = std::min<size_t>(past_cache_.size(), 8);
+    for (size_t i = past_cache_.size() - recent; i < past_cache_.size(); ++i) {
+        if (past_cache_[i].first == key) return past_cache_[i].second;
+    }
+    const int64_t calls = ceil_div(keys, plan_.decisions.segment.count());
+    const uint32_t id = builder_.work(attention(backward, backward && plan_.decisions.deterministic, false, tokens,
+                                                ceil_div(keys, calls), narrow(sizes_.heads), narrow(sizes_.kv_heads),
+                                                narrow(sizes_.head_dim), narrow(calls),
+                                                static_cast<int64_t>(keys_seen)));
+    if (past_cache_.size() >= 64) past_cache_.clear();
+    past_cache_.emplace_back(key, id);
+    return id;
+}
+
+OpId LayerEmitter::attend_past(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece) {
+    const OpId read = compute(OpKind::attention_past, past_work(false, tokens, keys, keys_seen), wait, kNone, piece);
+    builder_.take(partial_, read);
+    const uint32_t merge = builder_.work(memory_bound(tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * 4)));
+    builder_.release(partial_, compute(OpKind::merge, merge, kNone, kNone, piece));
+    return read;
+}
+
+OpId LayerEmitter::attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait) {
+    const Works& w = works(layer, tokens);
+    const OpId op = compute(OpKind::attention_out, w.out, wait);
+    builder_.take(b.x_mid, op);
+    lora(w.lora_out);
+    all_reduce(tokens);
+    return op;
+}
+
+void LayerEmitter::mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
+    const Works& w = works(layer, tokens);
+    OpId op = compute(OpKind::norm, w.norm);
+    builder_.take(normed_, op);
+    if (layer.mixture) {
+        op = compute(OpKind::router, w.router);
+        op = compute(OpKind::activation, w.dispatch);
+        builder_.take(permuted_, op);
+    }
+    op = compute(OpKind::gate_up, w.gate_up);
+    builder_.take(b.gate_up, op);
+    lora(w.lora_up);
+    builder_.release(normed_, builder_.last_compute());
+    if (layer.mixture) builder_.release(permuted_, builder_.last_compute());
+}
+
+OpId LayerEmitter::mlp_down(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out, bool keep_gate_up) {
+    const Works& w = works(layer, tokens);
+    OpId op = compute(OpKind::activation, w.activation);
+    builder_.take(act_, op);
+    if (!keep_gate_up) builder_.release(b.gate_up, op);
+    op = compute(OpKind::down, w.down);
+    builder_.take(x_out, op);
+    lora(w.lora_down);
+    builder_.release(act_, builder_.last_compute());
+    all_reduce(tokens);
+    return op;
+}
+
+void LayerEmitter::head(int64_t tokens, BufferId x, BufferId dx, bool forward_only, OpId wait) {
+    const int64_t H = sizes_.hidden, V = sizes_.vocabulary, e = sizes_.element;
+    const int64_t tiles = tiles_of(tokens, plan_.decisions.loss_tile.count());
+    const int64_t rows = ceil_div(tokens, tiles);
+    const uint32_t norm = builder_.work(memory_bound(2 * tokens * H * e));
+    OpId op = compute(OpKind::norm, norm, wait);
+    builder_.take(normed_, op);
+    op = compute(OpKind::head, builder_.work(gemm(rows, V, H, narrow(tiles))));
+    builder_.take(logits_, op);
+    // Softmax and its gradient in place: read, write; with fp32 copies those are written and read as well.
+    const int64_t touched = tokens * V * (3 * e + 8 * plan_.decisions.logits_fp32);
+    op = compute(OpKind::loss, builder_.work(memory_bound(touched)));
+    builder_.take(logits32_, op);
+    if (forward_only) {
+        if (logits32_ != kNone) builder_.release(logits32_, op);
+        builder_.release(logits_, op);
+        builder_.release(normed_, op);
+        return;
+    }
+    if (train_all_) {
+        compute(OpKind::weight_gradient, builder_.work(gemm_accumulate(V, H, rows, narrow(tiles))));
+    }
+    op = compute(OpKind::head_backward, builder_.work(gemm(rows, H, V, narrow(tiles))));
+    builder_.take(d_normed_, op);
+    if (logits32_ != kNone) builder_.release(logits32_, op);
+    builder_.release(logits_, op);
+    all_reduce(tokens);
+    op = compute(OpKind::norm_backward, builder_.work(memory_bound(4 * tokens * H * e)));
+    builder_.take(dx, op);
+    builder_.release(d_normed_, op);
+    builder_.release(normed_, op);
+    builder_.release(x, op);
+}
+
+void LayerEmitter::mlp_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait, OpId gradient_wait) {
+    const Works& w = works(layer, tokens);
+    await(wait);
+    if (tiled_mlp_) mlp_up(layer, tokens, b);  // tiles are computed again one by one
+    OpId op = compute(OpKind::activation, w.activation);
+    builder_.take(act_, op);
+    if (train_all_) {
+        op = compute(OpKind::weight_gradient, w.down_gradient, gradient_wait);
+    }
+    op = compute(OpKind::down_backward, w.down_backward);
+    builder_.take(d_act_, op);
+    lora(w.lora_down_b, true);
+    builder_.release(act_, builder_.last_compute());
+    op = compute(OpKind::activation_backward, w.activation_backward);
+    builder_.release(d_act_, op);
+    op = compute(OpKind::norm, w.norm);
+    builder_.take(normed_, op);
+    if (layer.mixture) {
+        op = compute(OpKind::activation, w.dispatch);
+        builder_.take(permuted_, op);
+    }
+    if (train_all_) compute(OpKind::weight_gradient, w.gate_up_gradient);
+    op = compute(OpKind::gate_up_backward, w.gate_up_backward);
+    builder_.take(d_normed_, op);
+    lora(w.lora_up_b, true);
+    if (layer.mixture) {
+        compute(OpKind::activation_backward, w.dispatch);
+        op = compute(OpKind::router_backward, w.router_backward);
+        builder_.release(permuted_, op);
+    }
+    builder_.release(b.gate_up, builder_.last_compute());
+    all_reduce(tokens);
+    op = compute(OpKind::norm_backward, w.norm_backward);
+    builder_.release(normed_, op);
+    builder_.release(d_normed_, op);
+    builder_.release(b.x_mid, op);
+}
+
+void LayerEmitter::own_attention_backward(const Layer& layer, int64_t tokens, const LayerBuffers&) {
+    const Works& w = works(layer, tokens);
+    if (train_all_) compute(OpKind::weight_gradient, w.out_gradient);
+    OpId op = compute(OpKind::attention_out_backward, w.out_backward);
+    builder_.take(d_attention_, op);
+    lora(w.lora_out_b, true);
+    op = compute(OpKind::attention_own_backward, w.own_backward);
+    builder_.take(d_qkv_, op);
+    builder_.take(own_ws_, op);
+    builder_.release(own_ws_, op);
+}
+
+OpId LayerEmitter::past_attention_backward(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece) {
+    const OpId op =
+        compute(OpKind::attention_past_backward, past_work(true, tokens, keys, keys_seen), wait, kNone, piece);
+    builder_.take(past_ws_, op);
+    builder_.release(past_ws_, op);
+    builder_.take(d_q_sum_, op);
+    builder_.take(emission_, op);
+    return op;
+}
+
+int64_t LayerEmitter::kv_bytes(int64_t keys) const {
+    return bytes_of(plan_.decisions.kv, 2 * keys * sizes_.kv).count();
+}
+int64_t LayerEmitter::kv_gradient_bytes(int64_t keys) const {
+    return bytes_of(plan_.decisions.kv_gradients, 2 * keys * sizes_.kv).count();
+}
+int64_t LayerEmitter::emission_bytes(int64_t keys) const { return 2 * keys * sizes_.kv * sizes_.element; }
+
+void LayerEmitter::reserve_past(int64_t emission_keys, int64_t gathered_keys) {
+    emission_ = builder_.scratch("dK and dV of one piece", Category::activations, emission_bytes(emission_keys));
+    gathered_ = builder_.scratch("gathered pages", Category::staging, emission_bytes(gathered_keys));
+}
+
+OpId LayerEmitter::gather(int64_t keys, int64_t piece) {
+    const uint32_t work = builder_.work(memory_bound(kv_bytes(keys) + emission_bytes(keys)));
+    const OpId op = compute(OpKind::gather_pages, work, kNone, kNone, piece);
+    builder_.take(gathered_, op);
+    return op;
+}
+
+void LayerEmitter::release_gathered(OpId op) {
+    if (builder_.live(gathered_)) builder_.release(gathered_, op);
+}
+
+OpId LayerEmitter::accumulate(int64_t emitted, int64_t distinct, bool add, int64_t piece) {
+    const int64_t bytes = emission_bytes(emitted) + kv_gradient_bytes(distinct) * (add ? 2 : 1);
+    const OpId op = compute(OpKind::accumulate_kv_gradients, builder_.work(memory_bound(bytes)), kNone, kNone, piece);
+    if (builder_.live(emission_)) builder_.release(emission_, op);
+    return op;
+}
+
+OpId LayerEmitter::project_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
+    const Works& w = works(layer, tokens);
+    OpId op = compute(OpKind::rope_backward, w.rope_backward);
+    builder_.release(b.qkv, op);
+    builder_.release(b.attention, op);
+    builder_.release(d_attention_, op);
+    if (builder_.live(d_q_sum_)) builder_.release(d_q_sum_, op);
+    op = compute(OpKind::norm, w.norm);
+    builder_.take(normed_, op);
+    if (train_all_) compute(OpKind::weight_gradient, w.qkv_gradient);
+    op = compute(OpKind::qkv_backward, w.qkv_backward);
+    builder_.take(d_normed_, op);
+    lora(w.lora_qkv_b, true);
+    builder_.release(d_qkv_, builder_.last_compute());
+    all_reduce(tokens);
+    op = compute(OpKind::norm_backward, w.norm_backward);
+    builder_.release(normed_, op);
+    builder_.release(d_normed_, op);
+    builder_.release(b.x, op);
+    return op;
+}
+
+void LayerEmitter::embed_backward(int64_t tokens, BufferId dx) {
+    if (train_all_) {
+        const int64_t gradient = bytes_of(plan_.recipe.gradients, 1).count();
+        compute(OpKind::embed_backward,
+                builder_.work(memory_bound(tokens * sizes_.hidden * (sizes_.element + 2 * gradient))));
+    }
+    builder_.release(dx, builder_.last_compute());
+}
+
+}  // namespace headroom

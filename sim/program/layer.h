@@ -1,0 +1,158 @@
+// The ops of one decoder layer, the embedding and the LM head, for T tokens of one rank: forward and backward, by
+// hand, with every buffer they need. Strategies (strategy/) put them in order and add what travels.
+//
+// Shapes: T tokens, H hidden, Q query size, KV key size, I inner size of the MLP, V vocabulary; Q, KV, I, V are
+// divided by the tensor-parallel ranks. Activations have the dtype of the weights.
+//
+// Kept between forward and backward of a layer: its input x, qkv (rotated), the attention output with its
+// log-sum-exp, x_mid (after attention) and gate_up. Norms and the activation are computed again in the backward
+// pass (memory-bound, no FLOPs worth counting).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+#include "program/builder.h"
+
+namespace headroom {
+
+// Sizes of one rank in elements.
+struct RankSizes {
+    explicit RankSizes(const Plan& plan);
+    int64_t hidden, q, kv, heads, kv_heads, head_dim, vocabulary;
+    int64_t inner;         // dense MLP
+    int64_t expert_inner;  // one expert
+    int64_t element;       // bytes of one activation
+    // Elements of the gate_up output per token of a layer: 2 I, or 2 I_e for each visited expert.
+    int64_t gate_up(const Model& model, const Layer& layer) const;
+};
+
+// Parameters that one rank holds, in the units that weights, gradients and optimizer states travel in.
+struct ParameterUnits {
+    explicit ParameterUnits(const Plan& plan);
+    int64_t embedding = 0, head = 0, final_norm = 0;
+    std::vector<int64_t> layers;            // by layer, all parameters
+    std::vector<int64_t> trainable_layers;  // by layer: those that are trained (LoRA: the adapters')
+    int64_t trainable_rest = 0;             // embedding + head + final norm, or 0 (LoRA)
+    int64_t total() const;
+    int64_t trainable() const;
+    int64_t adapters = 0;  // LoRA parameters, part of no layer's `layers`
+};
+
+// Bytes of optimizer states (and fp32 master weights) per trained parameter, and of weights, gradients.
+struct ParameterBytes {
+    explicit ParameterBytes(const Plan& plan);
+    int64_t weight, gradient;
+    double states;  // adamw8bit: 2 + 8/256
+    Bytes states_of(int64_t parameters) const;
+};
+
+// What a layer leaves for its backward pass. Ids may repeat (in-place use).
+struct LayerBuffers {
+    BufferId x = kNone, qkv = kNone, attention = kNone, x_mid = kNone, gate_up = kNone;
+};
+
+// Keys of its own chunk that T queries see, and of `past` keys before them; window 0: no window.
+double own_keys_seen(int64_t tokens, int64_t window);
+double past_keys_seen(int64_t tokens, int64_t past, int64_t window);
+// How many of the `past` tokens before a chunk any of its queries sees.
+int64_t visible_past(int64_t past, int64_t window);
+
+// Emits compute ops (and tensor-parallel collectives). One per program.
+class LayerEmitter {
+public:
+    // `tokens`: of a full chunk; buffers are sized for it. `longest_keys`: largest number of past keys of one
+    // attention call (0: no past), for the backward workspace.
+    LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t tokens, int64_t longest_keys);
+
+    const RankSizes& sizes() const { return sizes_; }
+    // Buffers of one layer in flight, shared by all layers (in-place forward), or of its own per layer.
+    // `attention_by_copy`: the attention output arrives by a copy stream, so its address is its own.
+    LayerBuffers layer_buffers(const std::string& suffix, bool attention_by_copy = false);
+    BufferId hidden(const std::string& name);  // [T, H]
+
+    // Next compute op, after `waits` and whatever collective or load is pending.
+    OpId compute(OpKind kind, uint32_t work, OpId wait = kNone, OpId wait2 = kNone, int64_t piece = 0);
+    // Makes the next compute op wait for `op` too.
+    void await(OpId op);
+
+    void embed(int64_t tokens, BufferId x, OpId wait = kNone);
+    // norm, qkv, rope: takes buffers.qkv. Returns the rope op, after which K and V are final.
+    OpId project(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone);
+    // Attention to the own chunk: takes buffers.attention.
+    OpId attend_own(const Layer& layer, int64_t tokens, const LayerBuffers& b);
+    // One piece of the past: `keys` keys a query, in library calls of at most a segment each; all queries together
+    // see `keys_seen`. Merged into the attention output by log-sum-exp. Returns the op that read the keys.
+    OpId attend_past(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece);
+    // Output projection: takes x_mid.
+    OpId attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone);
+    // MLP up to gate_up (what the backward pass needs), then the rest.
+    void mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b);
+    OpId mlp_down(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out, bool keep_gate_up);
+
+    // Final norm, logits, loss and, unless `forward_only`, their backward: leaves dx. x is released.
+    void head(int64_t tokens, BufferId x, BufferId dx, bool forward_only, OpId wait = kNone);
+    // Backward of MLP and its norm; dx in place; releases x_mid, gate_up.
+    void mlp_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone,
+                      OpId gradient_wait = kNone);
+    // Backward of the output projection and the attention to the own chunk: takes d_attention and d_qkv.
+    void own_attention_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b);
+    // One piece of the past; its dK, dV are in the emission buffer afterwards.
+    OpId past_attention_backward(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece);
+    // Adds an emission of `emitted` keys into gradient pages of `distinct` keys (`add`: they hold sums already).
+    OpId accumulate(int64_t emitted, int64_t distinct, bool add, int64_t piece);
+    // Rotary, projections, norm; releases x, qkv, attention and the gradients of them.
+    OpId project_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b);
+    void embed_backward(int64_t tokens, BufferId dx);
+    // K and V of a chunk computed again from x, nothing kept but the pages (layer-major order).
+    OpId project_kv(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone);
+
+    // Bytes of `keys` keys of one layer: K and V, or dK and dV as accumulated, or as the library emits them.
+    int64_t kv_bytes(int64_t keys) const;
+    int64_t kv_gradient_bytes(int64_t keys) const;
+    int64_t emission_bytes(int64_t keys) const;
+
+    // Scratch for one emission of `keys` keys (and for gathered pages, `gathered` keys). Call once before use.
+    void reserve_past(int64_t emission_keys, int64_t gathered_keys);
+    // Makes pages of `keys` keys contiguous for the library's backward pass.
+    OpId gather(int64_t keys, int64_t piece);
+    void release_gathered(OpId op);
+    // Whether the MLP is computed in tiles, whose backward computes gate_up again.
+    bool tiled_mlp() const { return tiled_mlp_; }
+
+private:
+    struct Works {  // of one layer kind and token count
+        Layer layer;
+        int64_t tokens = 0;
+        uint32_t norm, qkv, kv, rope, own, merge, out, router, dispatch, gate_up, activation, down;
+        uint32_t own_backward, out_backward, out_gradient, router_backward, gate_up_backward, gate_up_gradient,
+            down_backward, down_gradient, activation_backward, norm_backward, rope_backward, qkv_backward,
+            qkv_gradient;
+        uint32_t lora_qkv, lora_out, lora_up, lora_down;
+        uint32_t lora_qkv_b, lora_out_b, lora_up_b, lora_down_b;
+    };
+    const Works& works(const Layer& layer, int64_t tokens);
+    uint32_t past_work(bool backward, int64_t tokens, int64_t keys, double keys_seen);
+    void all_reduce(int64_t tokens);
+    void lora(uint32_t forward_work, bool backward = false);
+
+    const Plan& plan_;
+    StepBuilder& builder_;
+    RankSizes sizes_;
+    int64_t tokens_;
+    bool train_all_;
+    std::vector<Works> cache_;
+    size_t last_works_ = 0;
+    std::vector<std::pair<std::array<int64_t, 4>, uint32_t>> past_cache_;
+    std::vector<OpId> pending_;
+    bool tiled_mlp_;
+    int64_t mlp_rows_;  // tokens of the MLP at once
+    // Transient buffers [T, ...].
+    BufferId normed_, partial_, act_, logits_, logits32_, d_normed_, d_act_, d_attention_, d_qkv_, d_q_sum_, own_ws_,
+        past_ws_, emission_ = kNone, gathered_ = kNone, permuted_ = kNone;
+};
+
+}  // namespace headroom

@@ -1,0 +1,204 @@
+#include "program/parameters.h"
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+constexpr int64_t kUpdatePiece = 64 * kMiB;      // parameters updated by one op
+constexpr int64_t kCopyPiece = 64 * kMiB;        // bytes of one contiguous copy of parameters
+
+uint32_t link_copy(StepBuilder& builder, WorkKind direction, int64_t bytes) {
+    return builder.work(bytes > 0 ? copy(direction, bytes, ceil_div(bytes, kCopyPiece)) : Work{});
+}
+
+}  // namespace
+
+ParameterFlow::ParameterFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter)
+    : plan_(plan), builder_(builder), emitter_(emitter), units_(plan), bytes_(plan), ranks_(plan.decisions.ring_ranks) {
+    const Decisions& d = plan.decisions;
+    const auto share = [this](Home home, int64_t total) { return home == Home::ranks ? ceil_div(total, ranks_) : total; };
+    const auto tier = [](Home home) { return home == Home::host ? Tier::host : Tier::device; };
+
+    const int64_t frozen_and_trained = checked_mul(units_.total(), bytes_.weight);
+    builder.buffer("weights", tier(d.weights_home), Category::weights, share(d.weights_home, frozen_and_trained));
+    const int64_t trainable = units_.trainable();
+    builder.buffer("weight gradients", tier(d.gradients_home), Category::gradients,
+                   share(d.gradients_home, checked_mul(trainable, bytes_.gradient)));
+    const int64_t states = plan.recipe.optimizer == Optimizer::none ? 0 : bytes_.states_of(trainable).count();
+    builder.buffer("optimizer states", tier(d.states_home), Category::optimizer, share(d.states_home, states));
+
+    const int64_t largest = *std::max_element(units_.layers.begin(), units_.layers.end());
+    const int64_t largest_trained =
+        *std::max_element(units_.trainable_layers.begin(), units_.trainable_layers.end());
+    const int64_t head = units_.head > 0 ? units_.head : units_.embedding;
+    const int64_t rows = std::min(plan.decisions.chunk.count(), plan.context.count()) * plan.model.hidden;
+    if (off(d.weights_home)) {
+        layer_slots_ = Stager(builder, "layer weights", Category::weights, largest * bytes_.weight, 2, 1);
+        head_slots_ = Stager(builder, "head weights", Category::weights, head * bytes_.weight, 1, 0);
+        if (d.weights_home == Home::host) {
+            rows_slots_ = Stager(builder, "embedding rows", Category::weights, rows * bytes_.weight, 1, 0);
+        }
+    }
+    const bool all = plan.recipe.lora_rank == 0;
+    if (off(d.gradients_home)) {
+        gradient_slots_ =
+            Stager(builder, "layer gradients", Category::gradients, largest_trained * bytes_.gradient, 2, 1);
+        if (all) {
+            head_gradient_slots_ =
+                Stager(builder, "head gradients", Category::gradients, head * bytes_.gradient, 1, 0);
+            row_gradient_slots_ =
+                Stager(builder, "embedding row gradients", Category::gradients, rows * bytes_.gradient, 1, 0);
+        }
+    }
+    piece_ = std::min<int64_t>(kUpdatePiece, std::max<int64_t>(1, trainable));
+    const bool updates = plan.recipe.optimizer != Optimizer::none;
+    if (updates && (d.states_home == Home::host || d.gradients_home == Home::host || d.weights_home == Home::host)) {
+        int64_t slot = 0;
+        if (d.states_home == Home::host) slot += bytes_.states_of(piece_).count();
+        if (d.gradients_home == Home::host) slot += piece_ * bytes_.gradient;
+        if (d.weights_home == Home::host) slot += piece_ * bytes_.weight;
+        if (slot > 0) update_slots_ = Stager(builder, "update", Category::optimizer, slot, 2, 1);
+    }
+}
+
+void ParameterFlow::begin_step() {
+    builder_.pass = Pass::setup;
+    builder_.chunk = kNone;
+    builder_.layer = kNoLayer;
+    if (plan_.decisions.gradients_home != Home::host) {
+        const int64_t bytes = ceil_div(units_.trainable() * bytes_.gradient,
+                                       plan_.decisions.gradients_home == Home::ranks ? ranks_ : 1);
+        emitter_.compute(OpKind::zero, builder_.work(memory_bound(bytes)));
+    }
+}
+
+void ParameterFlow::bring(Stager& stager, Home home, int64_t bytes, OpKind kind) {
+    if (home == Home::host) {
+        emitter_.await(stager.load(Stream::to_device, kind, link_copy(builder_, WorkKind::copy_to_device, bytes)));
+    } else {
+        const uint32_t work =
+            builder_.work(collective(WorkKind::all_gather, bytes, static_cast<int32_t>(ranks_)));
+        emitter_.await(stager.load(Stream::peer, OpKind::all_gather, work));
+    }
+}
+
+void ParameterFlow::need_layer(int64_t layer) {
+    const Home home = plan_.decisions.weights_home;
+    if (off(home)) bring(layer_slots_, home, units_.layers[static_cast<size_t>(layer)] * bytes_.weight, OpKind::load_weights);
+}
+void ParameterFlow::need_head() {
+    const Home home = plan_.decisions.weights_home;
+    const int64_t head = units_.head > 0 ? units_.head : units_.embedding;
+    if (off(home)) bring(head_slots_, home, head * bytes_.weight, OpKind::load_weights);
+}
+void ParameterFlow::need_embedding(int64_t tokens) {
+    const Home home = plan_.decisions.weights_home;
+    if (home == Home::host) bring(rows_slots_, home, tokens * plan_.model.hidden * bytes_.weight, OpKind::load_weights);
+    if (home == Home::ranks) bring(head_slots_, home, units_.embedding * bytes_.weight, OpKind::load_weights);
+}
+void ParameterFlow::layer_done(OpId op) {
+    if (off(plan_.decisions.weights_home)) layer_slots_.used(op);
+}
+void ParameterFlow::head_done(OpId op) {
+    if (off(plan_.decisions.weights_home)) head_slots_.used(op);
+}
+void ParameterFlow::embedding_done(OpId op) {
+    if (plan_.decisions.weights_home == Home::host) rows_slots_.used(op);
+    if (plan_.decisions.weights_home == Home::ranks) head_slots_.used(op);
+}
+
+void ParameterFlow::gradient_begin(Stager& stager, int64_t parameters, bool fresh) {
+    if (plan_.decisions.gradients_home == Home::host && !fresh) {
+        const uint32_t work = link_copy(builder_, WorkKind::copy_to_device, parameters * bytes_.gradient);
+        emitter_.await(stager.load(Stream::to_device, OpKind::load_gradients, work));
+    } else {
+        emitter_.await(stager.free_after());
+    }
+}
+void ParameterFlow::gradient_end(Stager& stager, int64_t parameters, OpId op) {
+    if (plan_.decisions.gradients_home == Home::host) {
+        const uint32_t work = link_copy(builder_, WorkKind::copy_to_host, parameters * bytes_.gradient);
+        stager.used(builder_.op(Stream::to_host, OpKind::store_gradients, work, {op}));
+    } else {
+        const uint32_t work = builder_.work(
+            collective(WorkKind::reduce_scatter, parameters * bytes_.gradient, static_cast<int32_t>(ranks_)));
+        stager.used(builder_.op(Stream::peer, OpKind::reduce_scatter, work, {op}));
+    }
+}
+
+void ParameterFlow::begin_layer_gradients(int64_t layer, bool fresh) {
+    if (off(plan_.decisions.gradients_home)) {
+        gradient_begin(gradient_slots_, units_.trainable_layers[static_cast<size_t>(layer)], fresh);
+    }
+}
+void ParameterFlow::end_layer_gradients(int64_t layer, OpId op) {
+    if (off(plan_.decisions.gradients_home)) {
+        gradient_end(gradient_slots_, units_.trainable_layers[static_cast<size_t>(layer)], op);
+    }
+}
+void ParameterFlow::begin_head_gradients(bool fresh) {
+    if (!off(plan_.decisions.gradients_home) || units_.trainable_rest == 0) return;
+    gradient_begin(head_gradient_slots_, units_.head > 0 ? units_.head : units_.embedding, fresh);
+}
+void ParameterFlow::end_head_gradients(OpId op) {
+    if (!off(plan_.decisions.gradients_home) || units_.trainable_rest == 0) return;
+    gradient_end(head_gradient_slots_, units_.head > 0 ? units_.head : units_.embedding, op);
+}
+void ParameterFlow::end_embedding_gradients(int64_t tokens, OpId op) {
+    if (!off(plan_.decisions.gradients_home) || units_.trainable_rest == 0) return;
+    gradient_end(row_gradient_slots_, tokens * plan_.model.hidden, op);
+}
+
+void ParameterFlow::update() {
+    builder_.pass = Pass::update;
+    builder_.chunk = kNone;
+    builder_.layer = kNoLayer;
+    const Decisions& d = plan_.decisions;
+    int64_t trainable = units_.trainable();
+    if (d.ring_ranks > 1 && d.gradients_home == Home::device) {
+        const uint32_t work = builder_.work(collective(WorkKind::all_reduce, trainable * bytes_.gradient,
+                                                       static_cast<int32_t>(d.ring_ranks)));
+        emitter_.await(builder_.op(Stream::peer, OpKind::all_reduce, work, {builder_.last_compute()}));
+    }
+    if (plan_.recipe.optimizer == Optimizer::none) return;
+    if (d.gradients_home == Home::ranks) trainable = ceil_div(trainable, ranks_);
+    // On the host the norm is summed while gradients are stored.
+    const int64_t normed = d.gradients_home == Home::host ? 0 : trainable * bytes_.gradient;
+    emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(normed)), builder_.last_of(Stream::to_host),
+                     builder_.last_of(Stream::peer));
+    if (d.states_home == Home::ranks || d.weights_home == Home::ranks) {
+        trainable = ceil_div(units_.trainable(), ranks_);
+    }
+    const int64_t pieces = ceil_div(trainable, piece_);
+    for (int64_t i = 0; i < pieces; ++i) {
+        const int64_t n = std::min(piece_, trainable - i * piece_);
+        const int64_t states = bytes_.states_of(n).count();
+        const int64_t moved_states = d.states_home == Home::host ? states : 0;
+        const int64_t moved_gradients = d.gradients_home == Home::host ? n * bytes_.gradient : 0;
+        const int64_t moved_weights = d.weights_home == Home::host ? n * bytes_.weight : 0;
+        const int64_t in = moved_states + moved_gradients + moved_weights, out = moved_states + moved_weights;
+        const bool streamed = in > 0;
+        if (streamed) {
+            emitter_.await(update_slots_.load(Stream::to_device, OpKind::load_states,
+                                              link_copy(builder_, WorkKind::copy_to_device, in),
+                                              builder_.last_of(Stream::peer), i));
+        }
+        const int64_t touched = n * (2 * bytes_.weight + bytes_.gradient) + 2 * states;
+        const OpId op = emitter_.compute(OpKind::update, builder_.work(memory_bound(touched)), kNone, kNone, i);
+        if (!streamed) continue;
+        OpId last = op;
+        if (out > 0) {
+            last = builder_.op(Stream::to_host, OpKind::store_states, link_copy(builder_, WorkKind::copy_to_host, out),
+                               {op}, i);
+        }
+        update_slots_.used(last);
+    }
+    if (d.states_home == Home::ranks && d.weights_home == Home::device) {
+        const uint32_t work = builder_.work(collective(WorkKind::all_gather, units_.trainable() * bytes_.weight,
+                                                       static_cast<int32_t>(ranks_)));
+        builder_.op(Stream::peer, OpKind::all_gather, work, {builder_.last_compute()});
+    }
+}
+
+}  // namespace headroom

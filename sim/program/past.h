@@ -1,0 +1,99 @@
+// The past of a chunk: pages of K, V, dK, dV by tier, the slots they travel through, and the attention to them.
+//
+// Contract: per chunk and layer, in this order:
+//     fill pass       append(), forward(), ...
+//     gradient pass   forward() (unless outputs were kept), backward(), own_gradients(), close()
+// Pages are counted in units so that K, V and dK, dV pages share one pool per tier.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/plan.h"
+#include "program/builder.h"
+#include "program/layer.h"
+#include "program/page_traffic.h"
+#include "program/stager.h"
+
+namespace headroom {
+
+class PastFlow {
+public:
+    // `moves`: by layer modulo its size, rows by chunk; empty where attention is dense.
+    PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter,
+             std::vector<std::vector<PageMoves>> moves);
+
+    // Keys of the largest call and of the largest piece that any chunk meets (what LayerEmitter is sized with).
+    static int64_t longest_call(const Plan& plan);
+
+    // The chunk's K and V, final after `rope`, go to their pages. Fill pass only.
+    void append(int64_t chunk, int64_t layer, OpId rope);
+    // What the rope op of the next append() must wait for: the slot it writes to.
+    OpId append_wait(int64_t layer, int64_t chunk) const;
+    // Page vectors and, for sparse layers, the selection of this chunk.
+    void select(int64_t chunk, int64_t layer);
+    // Attention to the past, merged into the chunk's attention output. `known`: the selection was made before.
+    void forward(int64_t chunk, int64_t layer, bool known);
+    void backward(int64_t chunk, int64_t layer);
+    // Adds the finished page gradients of the chunk itself to its dK and dV.
+    void own_gradients(int64_t chunk, int64_t layer);
+    // Frees what no one reads any more; `op` is the last of this chunk and layer.
+    void close(int64_t chunk, int64_t layer, OpId op);
+    // Frees K and V of `chunks` in a layer that no pass reads again before they are made again (layer-major order).
+    void drop_layer(int64_t layer, std::span<const int64_t> chunks, OpId op);
+    // All gradient pages at the start of the gradient pass, where the plan says so.
+    void begin_gradients();
+    void begin_sequence();
+
+    bool sparse(const Layer& layer) const;
+
+private:
+    enum class Place : uint8_t { device, host, disk };
+    struct Piece {
+        int64_t first, last;  // tokens
+        Place kv, gradient;
+        bool touched;         // gradient sums exist
+    };
+    Place place(const Residency& r, int64_t layer, int64_t token) const;
+    std::vector<Piece> pieces(int64_t chunk, int64_t layer, bool backward) const;
+    void dense_forward(int64_t chunk, int64_t layer);
+    void dense_backward(int64_t chunk, int64_t layer);
+    void sparse_forward(int64_t chunk, int64_t layer, bool known);
+    void sparse_backward(int64_t chunk, int64_t layer);
+    const PageMoves& moves(int64_t chunk, int64_t layer) const;
+    bool layer_on_device(int64_t layer) const;
+    // A copy of `bytes` in pages to the device, by way of the disk where it lies there.
+    OpId load(Stager& stager, OpKind kind, Place from, int64_t tokens, int64_t bytes_per_page, OpId wait,
+              int64_t piece);
+    OpId load_mixed(Stager& stager, OpKind kind, int64_t host_pages, int64_t disk_pages, int64_t page_bytes,
+                    OpId wait, int64_t piece, OpId wait2 = kNone);
+    OpId store(OpKind kind, Place to, int64_t tokens, int64_t bytes_per_page, OpId wait, int64_t piece);
+    OpId store_mixed(OpKind kind, int64_t host_pages, int64_t disk_pages, int64_t page_bytes, OpId wait);
+    uint32_t page_copy(WorkKind direction, int64_t pages, int64_t page_bytes);
+    int64_t pages_of(int64_t tokens) const { return ceil_div(tokens, page_); }
+    int64_t visible(int64_t chunk, int64_t layer) const;
+    int64_t past(int64_t chunk) const { return chunk * plan_.decisions.chunk.count(); }
+    PoolId pool_of(Place place) const { return pools_[static_cast<size_t>(place)]; }
+
+    const Plan& plan_;
+    StepBuilder& builder_;
+    LayerEmitter& emitter_;
+    std::vector<std::vector<PageMoves>> moves_;
+    int64_t page_, chunks_, layers_;
+    int64_t kv_page_, gradient_page_;      // bytes of a page: K and V; dK and dV
+    int64_t kv_units_, gradient_units_;
+    int64_t piece_tokens_;
+    bool unpack_;                          // pages have another dtype than the library reads
+    std::array<PoolId, 3> pools_{};
+    Stager own_, kv_, gradient_, own_gradient_;
+    std::vector<OpId> disk_bounce_;        // last use of each host bounce slot
+    size_t next_bounce_ = 0;
+    std::vector<OpId> stored_;             // by layer: the last store of K and V
+    std::vector<OpId> gradients_stored_;   // by layer: the last store of dK and dV
+    std::vector<int64_t> touched_from_;    // by layer: gradient sums exist for tokens from here on (dense)
+    OpId selected_ = kNone;                // the select op of the chunk and layer in work
+};
+
+}  // namespace headroom

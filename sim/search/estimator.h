@@ -1,0 +1,66 @@
+// Candidates in closed form: bytes of each tier and time of the step without lowering the step.
+//
+// A candidate's decisions fall into two parts. Its *group* (everything but homes of parameters, residency shares and
+// budgets) is lowered once for a few chunks: that gives the packed scratch, the slots, and the work of each stream on
+// those chunks. Its *homes* are lowered once without chunks: that gives what parameters, gradients and states take.
+// From both a candidate's score is arithmetic:
+//     bytes  = standing(homes) + standing(group) + scratch(group) + pools(residency)
+//     time   = setup + update (simulated alone) + sum over passes and chunks of the busiest stream's work there
+// Work of a stream is affine in the chunk's number between the chunks looked at.
+//
+// The score orders candidates; what is answered is always simulated exactly.
+// Cost: a new group about 1 ms, new homes 0.1 ms, a score under 10 us.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+#include "program/program.h"
+#include "program/selected.h"
+#include "strategy/strategy.h"
+
+namespace headroom {
+
+struct Score {
+    std::array<int64_t, kTiers> need_bytes{};
+    int64_t step_ns = 0;
+};
+
+class Estimator {
+public:
+    // `base`: model, hardware, context and recipe of all candidates; its decisions and budgets are not read.
+    explicit Estimator(const Plan& base);
+    ~Estimator();
+    Estimator(const Estimator&) = delete;
+    Estimator& operator=(const Estimator&) = delete;
+
+    // The plan must have passed check_plan and its strategy's check.
+    Score score(const Plan& plan);
+    // A better time for one candidate: some chunks simulated exactly, the rest interpolated. Cost: about 1 ms.
+    // Exact where the step has few chunks.
+    int64_t sampled_step_ns(const Plan& plan);
+    const SelectionSet& selections(const Plan& plan);
+
+private:
+    struct Group;
+    struct Homes;
+    const Group& group_of(const Plan& plan);
+    const Homes& homes_of(const Plan& plan);
+    const std::vector<struct PagesByChunk>& pages_of(const Plan& plan);
+
+    const Plan& base_;
+    std::map<std::string, std::unique_ptr<Group>> groups_;
+    std::map<std::string, std::unique_ptr<Homes>> homes_;
+    std::map<std::string, std::unique_ptr<SelectionSet>> selections_;
+    // The last ones asked for: candidates come in runs.
+    std::string last_group_key_, last_homes_key_;
+    const Group* last_group_ = nullptr;
+    const Homes* last_homes_ = nullptr;
+};
+
+}  // namespace headroom

@@ -1,0 +1,92 @@
+#include "search/evaluate.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "strategy/strategy.h"
+
+namespace headroom {
+
+bool Evaluation::fits() const { return excess() == 0; }
+
+int64_t Evaluation::excess() const {
+    int64_t sum = 0;
+    for (const TierNeed& t : tiers) sum += std::max<int64_t>(0, -t.headroom());
+    return sum;
+}
+
+Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool with_statistics,
+                            const SimulateOptions& options) {
+    HEADROOM_TRY(Program program, lower(plan, selections));
+    SimulateOptions simulate_options = options;
+    simulate_options.memory_curve = false;
+    HEADROOM_TRY(Simulation simulation, simulate(program, plan.hardware, simulate_options));
+    Evaluation e;
+    e.step_ns = simulation.duration_ns;
+    e.ops = program.size();
+    e.traffic = std::move(program.traffic);
+    const std::array<int64_t, kTiers> budgets{plan.budget.device.count(), plan.budget.host.count(),
+                                              plan.budget.disk.count()};
+    for (size_t t = 0; t < kTiers; ++t) {
+        e.tiers[t].need_bytes = program.arena[t];
+        e.tiers[t].budget_bytes = budgets[t];
+        e.tiers[t].peak = simulation.peaks[t];
+    }
+    e.tiers[0].need_bytes += program.standing[0][static_cast<size_t>(Category::libraries)];
+    if (with_statistics) {
+        const std::array<Peak, kTiers> peaks = simulation.peaks;
+        e.statistics = statistics_of(timeline_of(plan, program, std::move(simulation)));
+        e.statistics.peaks = peaks;  // exact without the memory curve
+    }
+    return e;
+}
+
+Result<Evaluation> evaluate(const Plan& plan, bool with_statistics) {
+    return evaluate(plan, select_pages(plan), with_statistics);
+}
+
+Result<Timeline> predict(const Plan& plan, const SimulateOptions& options) {
+    HEADROOM_TRY(Program program, lower(plan));
+    SimulateOptions with_memory = options;
+    with_memory.memory_curve = true;
+    HEADROOM_TRY(Simulation simulation, simulate(program, plan.hardware, with_memory));
+    return timeline_of(plan, program, std::move(simulation));
+}
+
+double useful_flops(const Plan& plan) {
+    Model model = plan.model;
+    const Decisions& d = plan.decisions;
+    if (!d.honour_windows) {
+        for (Layer& layer : model.layers) layer.window = 0;
+    }
+    Flops flops = forward_flops(model, plan.context);
+    if (d.attention.sparse) {
+        // Full layers attend their own chunk causally and at most `budget` pages of the past.
+        const double per_key = 4.0 * static_cast<double>(model.q_size());
+        double keys = 0;
+        for (int64_t c = 0; c < plan.chunks(); ++c) {
+            const double tokens = static_cast<double>(plan.chunk_tokens(c));
+            const int64_t past = c * d.chunk.count();
+            keys += tokens * (tokens + 1) / 2 +
+                    tokens * static_cast<double>(std::min(past, d.attention.budget * d.page.count()));
+        }
+        flops.attention = 0;
+        for (const Layer& layer : model.layers) {
+            flops.attention += per_key * (layer.window == 0 ? keys : attended_keys(layer, plan.context));
+        }
+    }
+    return 3 * flops.total() * static_cast<double>(plan.recipe.batch);
+}
+
+double mfu(const Plan& plan, int64_t step_ns) {
+    return useful_flops(plan) /
+           (plan.hardware.dense_flops * static_cast<double>(plan.gpus) * static_cast<double>(step_ns) * 1e-9);
+}
+
+double tokens_per_second(const Plan& plan, int64_t step_ns) {
+    return static_cast<double>(plan.context.count()) * static_cast<double>(plan.recipe.batch) /
+           (static_cast<double>(step_ns) * 1e-9);
+}
+
+}  // namespace headroom

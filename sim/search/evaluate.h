@@ -1,0 +1,53 @@
+// One plan priced exactly: lowered, simulated, measured against its budgets.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/result.h"
+#include "plan/plan.h"
+#include "program/program.h"
+#include "program/selected.h"
+#include "simulate/simulate.h"
+#include "timeline/statistics.h"
+#include "timeline/timeline.h"
+
+namespace headroom {
+
+// What a step needs of one tier. `need` is what must be allocated: the arena, and on the device the libraries too;
+// the worst instant's live bytes are `peak.bytes`; what is left between them is slack (gaps of address assignment).
+struct TierNeed {
+    int64_t need_bytes = 0;
+    int64_t budget_bytes = 0;
+    Peak peak;
+    int64_t headroom() const { return budget_bytes - need_bytes; }
+};
+
+struct Evaluation {
+    std::array<TierNeed, kTiers> tiers;
+    int64_t step_ns = 0;         // all sequences of the batch, update included
+    size_t ops = 0;
+    Statistics statistics;       // filled by evaluate() where asked for
+    std::vector<Traffic> traffic;
+
+    bool fits() const;
+    // Sum over the tiers of bytes above the budget; 0 where it fits.
+    int64_t excess() const;
+};
+
+// Cost: about 200 ns an op (lower and simulate), twice that with statistics.
+Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool with_statistics,
+                            const SimulateOptions& options = {});
+Result<Evaluation> evaluate(const Plan& plan, bool with_statistics);
+
+// The predicted Timeline of a plan, memory curves included.
+Result<Timeline> predict(const Plan& plan, const SimulateOptions& options = {});
+
+// Forward FLOPs of the step's useful work, times 3: causal, windows honoured, of the selected keys when sparse; no
+// recomputation. All GPUs together.
+double useful_flops(const Plan& plan);
+// useful_flops over the datasheet's dense rate of all GPUs and the step's time.
+double mfu(const Plan& plan, int64_t step_ns);
+double tokens_per_second(const Plan& plan, int64_t step_ns);  // all GPUs together
+
+}  // namespace headroom

@@ -1,0 +1,111 @@
+#include "search/gains.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "base/text.h"
+#include "strategy/strategy.h"
+
+namespace headroom {
+namespace {
+
+std::string text_of(const std::string& v) { return v; }
+std::string text_of(bool v) { return v ? "on" : "off"; }
+std::string text_of(int64_t v) { return fmt::format("{}", v); }
+std::string text_of(Tokens v) { return format_tokens(v); }
+std::string text_of(Bytes v) { return format_bytes(v); }
+std::string text_of(const Attention& a) {
+    return a.sparse ? fmt::format("sparse({} pages, block {})", a.budget, a.block) : "dense";
+}
+std::string text_of(const Residency& r) {
+    std::string text = fmt::format("{} layers on the device", r.device_layers);
+    if (r.device_chunks > 0) text += fmt::format(" and {} chunks", r.device_chunks);
+    if (r.disk_chunks > 0) text += fmt::format(", {} chunks on disk", r.disk_chunks);
+    return text;
+}
+template <class E>
+    requires std::is_enum_v<E>
+std::string text_of(E v) {
+    return std::string(name_of(v));
+}
+
+Gain gain_of(std::string what, const Result<Found>& found, const Answer& without) {
+    Gain gain;
+    gain.what = std::move(what);
+    if (!found) return gain;
+    gain.fits = true;
+    gain.step_ns = found->score.step_ns;
+    gain.changes = changes_between(without.plan.decisions, found->plan.decisions);
+    return gain;
+}
+
+}  // namespace
+
+std::string changes_between(const Decisions& from, const Decisions& to) {
+    std::vector<std::string> before, after, keys;
+    visit_decisions(from, [&](const char* key, const auto& v) {
+        keys.emplace_back(key);
+        before.push_back(text_of(v));
+    });
+    visit_decisions(to, [&](const char*, const auto& v) { after.push_back(text_of(v)); });
+    std::string text;
+    for (size_t i = 0; i < keys.size(); ++i) {
+        if (before[i] == after[i]) continue;
+        text += (text.empty() ? "" : ", ") + keys[i] + " " + before[i] + " -> " + after[i];
+    }
+    return text;
+}
+
+std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found) {
+    std::vector<Gain> result;
+    SearchOptions options;
+    options.exact = false;
+    const Budget budget = scenario.plan.budget;
+    // Each gain against the same plan, estimated the same way: what changes is the resource alone.
+    Result<Found> base = searcher.best(budget, options);
+    const auto with = [&](std::string what, Searcher& s, const Budget& b) {
+        Gain gain = gain_of(std::move(what), s.best(b, options), found);
+        // Times relative to the exact step: the sampled one may be off by a constant share.
+        if (gain.fits && base && base->score.step_ns > 0) {
+            const double ratio = static_cast<double>(gain.step_ns) / static_cast<double>(base->score.step_ns);
+            gain.step_ns = static_cast<int64_t>(std::min(1.0, ratio) * static_cast<double>(found.evaluation.step_ns));
+            if (ratio >= 1.0) gain.changes.clear();
+        }
+        result.push_back(std::move(gain));
+    };
+    Budget more = budget;
+    more.device += Bytes(16 * kGiB);
+    with("16 GiB more device memory", searcher, more);
+    more = budget;
+    more.host += Bytes(64 * kGiB);
+    with("64 GiB more host memory", searcher, more);
+
+    Scenario faster = scenario;
+    Hardware& hardware = faster.plan.hardware;
+    for (LinkDirection* d : {&hardware.to_device, &hardware.to_host}) {
+        for (Curve* c : {&d->single, &d->batch, &d->gather}) {
+            for (Curve::Point& p : c->points) p.bandwidth *= 2;
+        }
+    }
+    hardware.both_directions *= 2;
+    Searcher on_faster(faster);
+    with("a host link twice as fast", on_faster, budget);
+
+    if (scenario.gpus == 1 && scenario.plan.hardware.max_gpus >= 2) {
+        Scenario two = scenario;
+        two.gpus = 2;
+        two.fixed.erase("strategy");
+        Searcher on_two(two);
+        SearchOptions parallel = options;
+        parallel.strategies = {"tensor-parallel", "ring"};
+        const Result<Found> best = on_two.best(budget, parallel);
+        Gain gain = gain_of("a second GPU", best, found);
+        if (best) gain.changes = "strategy " + best->plan.decisions.strategy;
+        result.push_back(std::move(gain));
+    }
+    return result;
+}
+
+}  // namespace headroom

@@ -1,0 +1,193 @@
+#include "search/remedies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "search/search.h"
+
+namespace headroom {
+namespace {
+
+struct Change {
+    int rank;  // 0: the run stays the same; 1: another training run; 2: a shorter context
+    std::string what, setting;
+    std::function<bool(Scenario&)> apply;  // false: not a change here
+};
+
+// The smallest budget of one tier with which the scenario fits, to whole GiB; 0: none.
+int64_t budget_needed(const Scenario& scenario, Searcher& searcher, size_t tier) {
+    SearchOptions options;
+    options.exact = false;
+    const auto fits = [&](int64_t gib) {
+        Budget b = scenario.plan.budget;
+        (tier == 1 ? b.host : b.disk) = Bytes(gib * kGiB);
+        const Result<Found> found = searcher.best(b, options);
+        if (!found) return false;
+        const std::array<int64_t, kTiers> budgets{b.device.count(), b.host.count(), b.disk.count()};
+        for (size_t t = 0; t < kTiers; ++t) {
+            if (found->score.need_bytes[t] > budgets[t]) return false;
+        }
+        return true;
+    };
+    int64_t low = (tier == 1 ? scenario.plan.budget.host : scenario.plan.budget.disk).count() / kGiB, high = 16 * 1024;
+    if (!fits(high)) return 0;
+    while (low + 1 < high) {
+        const int64_t middle = (low + high) / 2;
+        (fits(middle) ? high : low) = middle;
+    }
+    return high;
+}
+
+std::vector<Change> changes(const Scenario& scenario) {
+    std::vector<Change> list;
+    const Plan& plan = scenario.plan;
+    const Decisions& d = plan.decisions;
+    if (scenario.fixed.count("strategy") > 0) {
+        list.push_back({0, fmt::format("strategy '{}' -> chosen by the planner", d.strategy), "plan.strategy=auto",
+                        [](Scenario& s) { return s.fixed.erase("strategy") > 0; }});
+    }
+    std::set<std::string> homes;
+    for (const char* key : {"weights_home", "gradients_home", "states_home", "kv", "kv_gradients", "activations",
+                            "attention_outputs", "mlp_tile", "gradient_pages"}) {
+        if (scenario.fixed.count(key) > 0) homes.insert(key);
+    }
+    for (const std::string& key : homes) {
+        list.push_back({0, key + " as fixed -> chosen by the planner", "plan." + key + "=auto",
+                        [key](Scenario& s) { return s.fixed.erase(key) > 0; }});
+    }
+    for (int64_t gpus = 2 * scenario.gpus; gpus <= plan.hardware.max_gpus; gpus *= 2) {
+        list.push_back({0, fmt::format("{} GPU -> {} GPUs", scenario.gpus, gpus), fmt::format("gpus={}", gpus),
+                        [gpus](Scenario& s) {
+                            s.gpus = gpus;
+                            s.fixed.erase("strategy");
+                            return true;
+                        }});
+    }
+    if (const Result<std::filesystem::path> data = data_folder()) {
+        for (const std::string& name : shipped_hardware(*data)) {
+            if (name == plan.hardware.name) continue;
+            const Result<Hardware> other = read_hardware(name, *data);
+            if (!other) continue;
+            const bool larger = other->device_memory > plan.hardware.device_memory ||
+                                other->pinnable_memory > plan.budget.host;
+            if (!larger) continue;
+            list.push_back({0, fmt::format("GPU {} -> {}", plan.hardware.accelerator, other->title), "hardware=" + name,
+                            [h = *other](Scenario& s) {
+                                s.plan.hardware = h;
+                                s.plan.budget = Budget{h.device_memory, std::max(h.pinnable_memory, s.plan.budget.host), std::max(h.disk_memory, s.plan.budget.disk)};
+                                return true;
+                            }});
+        }
+    }
+    const auto dtype = [&](const char* key, Dtype Decisions::* member, Dtype to) {
+        if (bytes_of(d.*member, 1) <= bytes_of(to, 1)) return;
+        list.push_back({1, fmt::format("{} {} -> {}", key, name_of(d.*member), name_of(to)),
+                        fmt::format("plan.{}={}", key, name_of(to)), [member, to](Scenario& s) {
+                            s.plan.decisions.*member = to;
+                            return true;
+                        }});
+    };
+    dtype("kv_dtype", &Decisions::kv, Dtype::fp8);
+    dtype("kv_gradients_dtype", &Decisions::kv_gradients, Dtype::bf16);
+    const Recipe& r = plan.recipe;
+    if (r.optimizer == Optimizer::adamw && r.states == Dtype::fp32) {
+        list.push_back({1, "optimizer states fp32 -> bf16", "training.states=bf16", [](Scenario& s) {
+                            s.plan.recipe.states = Dtype::bf16;
+                            return true;
+                        }});
+    }
+    if (r.optimizer == Optimizer::adamw) {
+        list.push_back({1, "optimizer adamw -> adamw8bit", "training.optimizer=adamw8bit", [](Scenario& s) {
+                            s.plan.recipe.optimizer = Optimizer::adamw8bit;
+                            return true;
+                        }});
+        list.push_back({1, "optimizer adamw -> sgd", "training.optimizer=sgd", [](Scenario& s) {
+                            s.plan.recipe.optimizer = Optimizer::sgd;
+                            return true;
+                        }});
+    }
+    if (r.lora_rank == 0) {
+        list.push_back({1, "all parameters trained -> LoRA of rank 16 on q, k, v, o",
+                        "training.trainable={ lora = 16, targets = [\"q\", \"k\", \"v\", \"o\"] }", [](Scenario& s) {
+                            s.plan.recipe.lora_rank = 16;
+                            s.plan.recipe.lora_targets = {"q", "k", "v", "o"};
+                            return true;
+                        }});
+    }
+    if (!d.attention.sparse) {
+        list.push_back({1, "attention dense -> sparse, 64 pages, one selection a chunk",
+                        "plan.attention={ kind = \"sparse\", budget = 64, block = 4096 }", [](Scenario& s) {
+                            if (s.fixed.count("strategy") > 0 && s.plan.decisions.strategy != "chunked" &&
+                                s.plan.decisions.strategy != "tensor-parallel") {
+                                return false;
+                            }
+                            s.plan.decisions.attention.sparse = true;
+                            s.plan.decisions.attention.block = std::min<int64_t>(4096, s.plan.decisions.chunk.count());
+                            return true;
+                        }});
+    }
+    return list;
+}
+
+}  // namespace
+
+Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& found, const Progress& progress) {
+    std::vector<std::tuple<int, Remedy>> fitting;
+    const std::vector<Change> list = changes(scenario);
+    size_t done = 0;
+    const auto say = [&](const std::string& text) {
+        return !progress || progress(text, static_cast<double>(done) / static_cast<double>(list.size() + 2));
+    };
+    const auto stopped = [] { return fail("", "interrupted", "", Fault::interrupted); };
+    // Each change applied for real: the whole search, the best plan simulated.
+    const auto apply = [&](const Change& change) {
+        Scenario changed = scenario;
+        if (!change.apply(changed)) return;
+        Searcher searcher(changed);
+        SearchOptions options;
+        options.op_budget = 0;
+        const Result<Found> best = searcher.best(changed.plan.budget, options);
+        if (!best || !best->evaluation.fits()) return;
+        fitting.emplace_back(change.rank, Remedy{change.what, change.setting, best->evaluation.step_ns, change.rank == 1});
+    };
+    for (const Change& change : list) {
+        if (!say("trying " + change.what)) return stopped();
+        apply(change);
+        ++done;
+    }
+    if (!say("trying a larger host budget")) return stopped();
+    if (found.evaluation.tiers[1].headroom() < 0 || found.evaluation.tiers[0].headroom() < 0) {
+        Searcher searcher(scenario);
+        if (const int64_t gib = budget_needed(scenario, searcher, 1); gib > 0) {
+            for (const int64_t more : {int64_t{0}, int64_t{1}, int64_t{4}}) {  // the estimate may be a little low
+                const int64_t host = gib + more;
+                const size_t before = fitting.size();
+                apply({0, fmt::format("host budget {} -> {} GiB", format_bytes(scenario.plan.budget.host), host),
+                       fmt::format("budget.host={}GiB", host), [host](Scenario& s) {
+                           s.plan.budget.host = Bytes(host * kGiB);
+                           return true;
+                       }});
+                if (fitting.size() > before) break;
+            }
+        }
+    }
+    ++done;
+    if (!say("trying a shorter context")) return stopped();
+    if (const Result<MaxContext> max = max_context(scenario)) {
+        fitting.emplace_back(2, Remedy{fmt::format("context {} -> {}", format_tokens(scenario.plan.context), format_tokens(max->context)),
+                                       fmt::format("context={}", max->context.count()), max->at.evaluation.step_ns, true});
+    }
+    std::stable_sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) {
+        return std::tie(std::get<0>(a), std::get<1>(a).step_ns) < std::tie(std::get<0>(b), std::get<1>(b).step_ns);
+    });
+    std::vector<Remedy> result;
+    for (auto& [rank, remedy] : fitting) result.push_back(std::move(remedy));
+    return result;
+}
+
+}  // namespace headroom

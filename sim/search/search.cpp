@@ -1,0 +1,220 @@
+#include "search/search.h"
+
+#include <algorithm>
+#include <future>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "strategy/strategy.h"
+
+namespace headroom {
+namespace {
+
+constexpr size_t kSampled = 24;    // candidates whose few chunks are simulated
+constexpr size_t kAllExact = 400;  // spaces up to this size are simulated whole where their steps are short
+
+int64_t excess_of(const Score& score, const Budget& budget) {
+    const std::array<int64_t, kTiers> budgets{budget.device.count(), budget.host.count(), budget.disk.count()};
+    int64_t excess = 0;
+    for (size_t t = 0; t < kTiers; ++t) excess += std::max<int64_t>(0, score.need_bytes[t] - budgets[t]);
+    return excess;
+}
+
+}  // namespace
+
+Searcher::Searcher(const Scenario& scenario) : scenario_(scenario), estimator_(scenario_.plan) {}
+
+Plan Searcher::plan_of(const Decisions& decisions, const Budget& budget) const {
+    Plan plan = scenario_.plan;
+    plan.decisions = decisions;
+    plan.budget = budget;
+    plan.gpus = decisions.tensor_ranks * decisions.ring_ranks;
+    return plan;
+}
+
+std::vector<Decisions> Searcher::residencies(Plan plan, const Budget& budget) {
+    const bool kv_free = scenario_.fixed.count("kv") == 0, gradient_free = scenario_.fixed.count("kv_gradients") == 0;
+    std::vector<Decisions> result;
+    if ((!kv_free && !gradient_free) || plan.chunks() == 1 || plan.decisions.strategy == "layer-major") {
+        return {plan.decisions};
+    }
+    Decisions& d = plan.decisions;
+    const int64_t layers = plan.model.layer_count();
+    const auto fits = [&] {
+        ++scored_;
+        return estimator_.score(plan).need_bytes[0] <= budget.device.count();
+    };
+    // Device bytes grow with each share: the largest share that fits, by bisection.
+    const auto largest = [&](auto&& set) {
+        int64_t low = 0, high = layers;
+        set(high);
+        if (fits()) return high;
+        while (low + 1 < high) {
+            const int64_t middle = (low + high) / 2;
+            set(middle);
+            (fits() ? low : high) = middle;
+        }
+        return low;
+    };
+    const auto both = [&](int64_t n) {
+        if (kv_free) d.kv_residency = Residency{n, 0, 0};
+        if (gradient_free) d.kv_gradient_residency = Residency{n, 0, 0};
+    };
+    const auto kv = [&](int64_t n) {
+        if (kv_free) d.kv_residency = Residency{n, 0, 0};
+    };
+    const auto gradient = [&](int64_t n) {
+        if (gradient_free) d.kv_gradient_residency = Residency{n, 0, 0};
+    };
+    const auto keep = [&] {
+        if (std::find(result.begin(), result.end(), d) == result.end()) result.push_back(d);
+    };
+    both(0);
+    keep();
+    const int64_t together = largest(both);
+    both(together);
+    keep();
+    if (kv_free && gradient_free && together < layers) {
+        both(0);
+        const int64_t all_kv = largest(kv);
+        kv(all_kv);
+        keep();
+        gradient(largest(gradient));  // what K and V leave
+        keep();
+        both(0);
+        const int64_t all_gradients = largest(gradient);
+        gradient(all_gradients);
+        keep();
+        kv(largest(kv));
+        keep();
+    }
+    // Where host memory ends, the newest chunks of what is not on the device go to disk.
+    both(together);
+    const Score score = estimator_.score(plan);
+    if (score.need_bytes[1] > budget.host.count() && budget.disk.count() > 0) {
+        const int64_t n = plan.chunks();
+        for (const int64_t eighths : {int64_t{2}, int64_t{4}, int64_t{6}, int64_t{8}}) {
+            const int64_t chunks = ceil_div(n * eighths, 8);
+            if (kv_free) d.kv_residency.disk_chunks = chunks;
+            if (gradient_free) d.kv_gradient_residency.disk_chunks = chunks;
+            keep();
+        }
+    }
+    return result;
+}
+
+void Searcher::consider(const Plan& plan, const Budget& budget, std::vector<Candidate>& all) {
+    const Strategy& strategy = *find_strategy(plan.decisions.strategy);
+    const auto note = [&](const Error& e) {
+        const std::string line = std::string(strategy.name()) + ": " + e.text();
+        if (std::find(reasons_.begin(), reasons_.end(), line) == reasons_.end()) reasons_.push_back(line);
+    };
+    if (const Result<void> ok = check_plan(plan, ""); !ok) return note(ok.error());
+    if (const Result<void> ok = strategy.check(plan); !ok) return note(ok.error());
+    for (const Decisions& d : residencies(plan, budget)) {
+        Candidate c;
+        c.decisions = d;
+        c.score = estimator_.score(plan_of(d, budget));
+        ++scored_;
+        c.excess = excess_of(c.score, budget);
+        c.time_ns = c.score.step_ns;
+        for (const int64_t bytes : c.score.need_bytes) c.total_bytes += bytes;
+        all.push_back(std::move(c));
+    }
+}
+
+Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options) {
+    scored_ = 0;
+    reasons_.clear();
+    std::vector<Candidate> all;
+    try {
+        for (const Strategy* strategy : strategies()) {
+            const std::string name(strategy->name());
+            if (!options.strategies.empty()) {
+                if (std::find(options.strategies.begin(), options.strategies.end(), name) == options.strategies.end()) continue;
+            } else if (scenario_.fixed.count("strategy") > 0 && scenario_.plan.decisions.strategy != name) {
+                continue;
+            }
+            strategy->candidates(scenario_, [&](const Decisions& d) { consider(plan_of(d, budget), budget, all); });
+        }
+    } catch (const Overflow& e) {
+        return fail(scenario_.path, e.what(), "smaller sizes");
+    }
+    if (all.empty()) {
+        std::string why;
+        for (const std::string& r : reasons_) why += "\n  " + r;
+        return fail(scenario_.path, "no strategy can run this" + (why.empty() ? " on one GPU" : ":" + why),
+                    "other decisions in [plan]");
+    }
+    const auto better = [](const Candidate& a, const Candidate& b) {
+        if ((a.excess > 0) != (b.excess > 0)) return b.excess > 0;
+        if (a.excess > 0 && a.excess != b.excess) return a.excess < b.excess;
+        return std::tie(a.time_ns, a.total_bytes) < std::tie(b.time_ns, b.total_bytes);
+    };
+    std::stable_sort(all.begin(), all.end(), better);
+
+    // A few chunks of the most promising, simulated. All of them where there are few.
+    const Plan probe = plan_of(all.front().decisions, budget);
+    const bool small = all.size() <= kAllExact && probe.chunks() <= 8;
+    const size_t sampled = std::min(all.size(), small ? all.size() : kSampled);
+    if (all.front().excess == 0) {
+        for (size_t i = 0; i < sampled && all[i].excess == 0; ++i) {
+            all[i].time_ns = estimator_.sampled_step_ns(plan_of(all[i].decisions, budget));
+        }
+        size_t fitting = 0;
+        while (fitting < sampled && all[fitting].excess == 0) ++fitting;
+        std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(fitting), better);
+    }
+    Found found;
+    found.scored = scored_;
+    if (!options.exact) {
+        found.plan = plan_of(all.front().decisions, budget);
+        found.score = all.front().score;
+        found.score.step_ns = all.front().time_ns;
+        return found;
+    }
+
+    // Exactly, two at a time.
+    const auto exact = [&](const Candidate& c) {
+        const Plan plan = plan_of(c.decisions, budget);
+        return evaluate(plan, estimator_.selections(plan), true);
+    };
+    const auto better_exact = [](const Evaluation& a, const Evaluation& b) {
+        if (a.fits() != b.fits()) return a.fits();
+        if (!a.fits() && a.excess() != b.excess()) return a.excess() < b.excess();
+        int64_t bytes_a = 0, bytes_b = 0;
+        for (const TierNeed& t : a.tiers) bytes_a += t.need_bytes;
+        for (const TierNeed& t : b.tiers) bytes_b += t.need_bytes;
+        return std::tie(a.step_ns, bytes_a) < std::tie(b.step_ns, bytes_b);
+    };
+    int64_t ops = 0;
+    bool have = false;
+    for (size_t i = 0; i < all.size(); i += 2) {
+        if (i >= 2 && have && found.evaluation.fits() && ops >= options.op_budget) break;
+        if (i >= 2 && have && !found.evaluation.fits() && i >= 8) break;
+        if (small ? i >= sampled : (i >= sampled && have && found.evaluation.fits())) break;
+        (void)estimator_.selections(plan_of(all[i].decisions, budget));
+        std::future<Result<Evaluation>> second;
+        if (i + 1 < all.size()) {
+            (void)estimator_.selections(plan_of(all[i + 1].decisions, budget));
+            second = std::async(std::launch::async, [&, i] { return exact(all[i + 1]); });
+        }
+        std::vector<std::pair<size_t, Result<Evaluation>>> results;
+        results.emplace_back(i, exact(all[i]));
+        if (second.valid()) results.emplace_back(i + 1, second.get());
+        for (auto& [index, result] : results) {
+            if (!result) return tl::unexpected<Error>(result.error());
+            ++found.simulated;
+            ops += static_cast<int64_t>(result->ops);
+            if (have && !better_exact(*result, found.evaluation)) continue;
+            have = true;
+            found.plan = plan_of(all[index].decisions, budget);
+            found.score = all[index].score;
+            found.evaluation = std::move(*result);
+        }
+    }
+    return found;
+}
+
+}  // namespace headroom

@@ -1,0 +1,59 @@
+// The search: every strategy's candidates scored in closed form, the best simulated exactly.
+//
+// Objective: least step time within the budgets; ties by fewer bytes. Where nothing fits: least bytes above them.
+// Where the space is small every candidate is simulated; else the best by score are sampled (a few chunks simulated)
+// and the best of those simulated whole, as many as `op_budget` allows, at least two.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+#include "search/estimator.h"
+#include "search/evaluate.h"
+
+namespace headroom {
+
+struct SearchOptions {
+    int64_t op_budget = 3'000'000;  // ops simulated exactly, beyond the first two candidates
+    bool exact = true;              // false: the best by sampling, not simulated whole (evaluation is empty)
+    std::vector<std::string> strategies;  // empty: all, or the one that the scenario fixes
+};
+
+struct Found {
+    Plan plan;
+    Evaluation evaluation;
+    Score score;
+    int64_t scored = 0, simulated = 0;
+};
+
+// Keeps what candidates of the same model, hardware, context and recipe share; budgets may differ between calls.
+class Searcher {
+public:
+    explicit Searcher(const Scenario& scenario);
+    // Error: no candidate can run; names every strategy's reason.
+    Result<Found> best(const Budget& budget, const SearchOptions& options = {});
+
+private:
+    struct Candidate {
+        Decisions decisions;
+        Score score;
+        int64_t excess = 0;      // bytes above the budgets
+        int64_t time_ns = 0;     // best estimate so far
+        int64_t total_bytes = 0;
+    };
+    void consider(const Plan& plan, const Budget& budget, std::vector<Candidate>& all);
+    // Residency shares worth trying for a candidate that leaves them free: as much on the device as fits.
+    std::vector<Decisions> residencies(Plan plan, const Budget& budget);
+    Plan plan_of(const Decisions& decisions, const Budget& budget) const;
+
+    Scenario scenario_;
+    Estimator estimator_;
+    std::vector<std::string> reasons_;
+    int64_t scored_ = 0;
+};
+
+}  // namespace headroom

@@ -1,0 +1,94 @@
+#include "strategy/grid.h"
+
+#include <algorithm>
+#include <set>
+
+namespace headroom {
+namespace {
+
+// Decisions that change the trained result. The chunk does so only where selections are made chunk by chunk.
+bool changes_result(const Scenario& scenario, const std::string& key) {
+    static const std::set<std::string> always{"attention", "page", "honour_windows", "weights_dtype", "kv_dtype",
+                                              "kv_gradients_dtype"};
+    if (key == "page" || key == "chunk") return scenario.plan.decisions.attention.sparse;
+    return always.count(key) > 0;
+}
+
+}  // namespace
+
+Grid::Grid(const Scenario& scenario, std::string_view strategy, int64_t tensor_ranks, int64_t ring_ranks)
+    : scenario_(scenario), base_(scenario.plan.decisions) {
+    base_.strategy = std::string(strategy);
+    if (free("tensor_ranks")) base_.tensor_ranks = tensor_ranks;
+    if (free("ring_ranks")) base_.ring_ranks = ring_ranks;
+}
+
+bool Grid::free(const std::string& key) const {
+    if (scenario_.fixed.count(key) > 0) return false;
+    return !changes_result(scenario_, key) || scenario_.may_change.count(key) > 0;
+}
+
+Grid& Grid::together(std::vector<std::function<void(Decisions&)>> setters) {
+    axes_.push_back(std::move(setters));
+    return *this;
+}
+
+void Grid::visit(const std::function<void(const Decisions&)>& visit) const {
+    std::vector<size_t> at(axes_.size(), 0);
+    while (true) {
+        Decisions d = base_;
+        for (size_t i = 0; i < axes_.size(); ++i) axes_[i][at[i]](d);
+        visit(d);
+        size_t i = axes_.size();
+        while (i > 0 && ++at[i - 1] == axes_[i - 1].size()) at[--i] = 0;
+        if (i == 0) return;
+    }
+}
+
+void home_options(Grid& grid, const Scenario& scenario, bool sharded) {
+    const bool w = grid.free("weights_home"), g = grid.free("gradients_home"), s = grid.free("states_home");
+    const Decisions& fixed = scenario.plan.decisions;
+    std::vector<std::array<Home, 3>> homes{{Home::device, Home::device, Home::device},
+                                           {Home::device, Home::device, Home::host},
+                                           {Home::device, Home::host, Home::host},
+                                           {Home::host, Home::device, Home::host},
+                                           {Home::host, Home::host, Home::host}};
+    if (sharded) {
+        homes.push_back({Home::device, Home::device, Home::ranks});
+        homes.push_back({Home::device, Home::ranks, Home::ranks});
+        homes.push_back({Home::ranks, Home::ranks, Home::ranks});
+    }
+    std::vector<std::array<Home, 3>> distinct;
+    for (std::array<Home, 3> h : homes) {
+        if (!w) h[0] = fixed.weights_home;
+        if (!g) h[1] = fixed.gradients_home;
+        if (!s) h[2] = fixed.states_home;
+        if (std::find(distinct.begin(), distinct.end(), h) == distinct.end()) distinct.push_back(h);
+    }
+    std::vector<std::function<void(Decisions&)>> setters;
+    for (const auto& h : distinct) {
+        setters.push_back([h](Decisions& d) {
+            d.weights_home = h[0];
+            d.gradients_home = h[1];
+            d.states_home = h[2];
+        });
+    }
+    grid.together(std::move(setters));
+}
+
+void travel_options(Grid& grid, const Scenario& scenario) {
+    const Decisions& fixed = scenario.plan.decisions;
+    const bool slots = grid.free("staging_slots"), prefetch = grid.free("prefetch");
+    std::vector<std::function<void(Decisions&)>> setters;
+    for (const int64_t count : {int64_t{2}, int64_t{3}}) {
+        setters.push_back([count, slots, prefetch, fixed](Decisions& d) {
+            if (slots) d.staging_slots = prefetch ? count : std::max(count, fixed.prefetch + 1);
+            if (prefetch) d.prefetch = std::min(count - 1, d.staging_slots - 1);
+        });
+    }
+    grid.together(std::move(setters));
+    grid.option("staging_slot", &Decisions::staging_slot, std::vector<Bytes>{Bytes(kGiB / 2), Bytes(kGiB / 8), Bytes(kGiB)});
+    grid.option("page_copy", &Decisions::page_copy, std::vector<PageCopy>{PageCopy::batch, PageCopy::gather});
+}
+
+}  // namespace headroom
