@@ -19,7 +19,8 @@ struct ConfigNode {
     using Fields = std::vector<ConfigField>;  // in the order of the text
 
     std::variant<Null, bool, int64_t, double, std::string, List, Fields> value;
-    int64_t line = 0;  // from 1
+    // From 1; 0: the text as a whole; -k: not in the text but written by its k-th override.
+    int64_t line = 0;
 };
 
 struct ConfigField {
@@ -29,9 +30,12 @@ struct ConfigField {
 
 struct ConfigText {
     std::string where;
-    ConfigNode root;  // a table
+    ConfigNode root;                          // a table
+    std::vector<std::string> overrides = {};  // "key=value" pairs that were written over the text
 };
 
 ConfigTable open_root(ConfigText text);
+// A copy of the tree below `root`, to be changed and opened again.
+ConfigText text_of(const ConfigTable& root);
 
 }  // namespace headroom

@@ -15,6 +15,10 @@ ConfigTable open_root(ConfigText text) {
     return ConfigTable(ConfigValue(std::move(shared), root, ""));
 }
 
+ConfigText text_of(const ConfigTable& root) {
+    return *root.value_.text_;
+}
+
 ConfigTable::ConfigTable(ConfigValue table) : value_(std::move(table)) {}
 
 const ConfigNode* ConfigTable::node(std::string_view key) const {

@@ -71,6 +71,7 @@ public:
 
 private:
     friend class ConfigTable;
+    friend ConfigText text_of(const ConfigTable& root);
     Result<int64_t> whole(int64_t low, int64_t high, const char* allowed) const;
 
     std::shared_ptr<const ConfigText> text_;
@@ -118,6 +119,7 @@ public:
     Result<void> finish() const;
 
 private:
+    friend ConfigText text_of(const ConfigTable& root);
     const ConfigNode* node(std::string_view key) const;
 
     ConfigValue value_;

@@ -1,8 +1,8 @@
 #include "base/toml.h"
 
-#define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -131,13 +131,16 @@ Result<ConfigTable> parse_toml(std::string_view text, const std::string& where) 
     if (const int64_t line = KeyScan(text).line_of_deep_key(kMaxKeyParts); line > 0)
         return fail(line_place(where, line), "a key of more than " + std::to_string(kMaxKeyParts) + " parts",
                     "fewer");
-    const toml::parse_result parsed = toml::parse(text, where);
-    if (!parsed) {
-        const auto at = parsed.error().source().begin;
+    // The packaged library is built with exceptions; none leaves this function.
+    toml::table parsed;
+    try {
+        parsed = toml::parse(text, where);
+    } catch (const toml::parse_error& e) {
+        const auto at = e.source().begin;
         return fail(line_place(where, at.line) + ":" + std::to_string(at.column),
-                    "not TOML: " + std::string(parsed.error().description()), "TOML 1.0");
+                    "not TOML: " + std::string(e.description()), "TOML 1.0");
     }
-    HEADROOM_TRY(ConfigNode root, table_of(parsed.table(), where));
+    HEADROOM_TRY(ConfigNode root, table_of(parsed, where));
     return open_root({where, std::move(root)});
 }
 

@@ -39,7 +39,12 @@ ConfigValue::ConfigValue(std::shared_ptr<const ConfigText> text, const ConfigNod
 
 std::string ConfigValue::place() const {
     if (key_.empty()) return text_->where;
-    return text_->where + ":" + std::to_string(node_->line) + ", key '" + shown(key_) + "'";
+    const std::string key = ", key '" + shown(key_) + "'";
+    if (node_->line < 0) {
+        const std::string& pair = text_->overrides[-node_->line - 1];
+        return "--set " + shown(pair) + (pair.starts_with(key_ + "=") ? "" : key);
+    }
+    return text_->where + (node_->line == 0 ? "" : ":" + std::to_string(node_->line)) + key;
 }
 
 std::string ConfigValue::found() const {
