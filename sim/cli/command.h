@@ -1,0 +1,38 @@
+// Subcommands of `headroom`: one file each, registered in main.cpp.
+//
+// Contract: add_*() declares options and help on a CLI11 subcommand and sets `run`. run() prints to stdout what the
+// user asked for and returns the exit code (result.h); failures are returned as Error and printed by main().
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/plan.h"
+
+namespace headroom::cli {
+
+struct Command {
+    CLI::App* app = nullptr;
+    std::function<Result<int>()> run;
+};
+
+Command add_plan(CLI::App& root);
+Command add_max_context(CLI::App& root);
+Command add_sweep(CLI::App& root);
+Command add_simulate(CLI::App& root);
+Command add_compare(CLI::App& root);
+Command add_completion(CLI::App& root);
+
+// What commands on a scenario share: the file and --set key=value.
+struct ScenarioArguments {
+    std::string path;
+    std::vector<std::string> overrides;
+    void add_to(CLI::App& app);
+    // A shipped scenario may be named without folder and ending.
+    Result<Scenario> read() const;
+};
+
+}  // namespace headroom::cli
