@@ -1,0 +1,294 @@
+#include <array>
+#include <vector>
+
+#include "program/names.h"
+#include "timeline/check.h"
+#include "timeline/read_parts.h"
+#include "timeline/trace_format.h"
+
+namespace headroom {
+namespace {
+
+enum Key : unsigned {
+    ph,
+    pid,
+    tid,
+    name,
+    ts,
+    dur,
+    args,
+    id,
+    pass,
+    chunk,
+    layer,
+    piece,
+    sequence,
+    bytes,
+    flops,
+    waits,
+    label,
+    sort_index,
+    keys
+};
+constexpr std::array<std::string_view, keys> kKeys{
+    "ph",         "pid",        "tid",        "name",           "ts",         "dur",           "args",
+    "args.id",    "args.pass",  "args.chunk", "args.layer",     "args.piece", "args.sequence", "args.bytes",
+    "args.flops", "args.waits", "args.name",  "args.sort_index"};
+constexpr std::string_view kArgs = "args.";
+
+constexpr uint32_t bits(std::initializer_list<Key> list) {
+    uint32_t all = 0;
+    for (const Key key : list) all |= 1u << key;
+    return all;
+}
+
+// Which keys an event of a type must have and may have.
+struct Shape {
+    uint32_t must = 0, may = 0;
+};
+constexpr Shape kOpShape{bits({ph, pid, tid, name, ts, dur, args, id, pass, bytes, flops}),
+                         bits({chunk, layer, piece, sequence, waits})};
+constexpr Shape kSampleShape{bits({ph, pid, name, ts, args, bytes}), 0};
+constexpr Shape kMetadataShape{bits({ph, pid, name, args}), bits({tid, label, sort_index})};
+
+// Largest value of the whole numbers.
+constexpr int64_t most_of(Key key) {
+    switch (key) {
+        case id:
+        case chunk:
+            return int64_t{kNone} - 1;
+        case layer:
+            return int64_t{kNoLayer} - 1;
+        case piece:
+            return UINT16_MAX;
+        case sequence:
+            return UINT8_MAX;
+        default:
+            return INT64_MAX;
+    }
+}
+
+class EventReader {
+public:
+    EventReader(const std::string& where, Timeline& timeline) : file_(where), t_(timeline) {}
+
+    Result<void> read(ondemand::value value) {
+        seen_ = 0;
+        number_[chunk] = kNone;
+        number_[layer] = kNoLayer;
+        number_[piece] = number_[sequence] = 0;
+        ondemand::object object;
+        if (value.get_object().get(object)) return fail(where(), found_text(value), "an event, {...}");
+        HEADROOM_CHECK(fields(object, ph, args));
+        if (!has(ph)) return fail(at(ph), "it is missing", "'X', 'C' or 'M'");
+        HEADROOM_CHECK(keep());
+        ++event_;
+        return {};
+    }
+
+private:
+    Result<void> keep() {
+        if (type_ == "X") return op();
+        if (type_ == "C") return sample();
+        if (type_ == "M") return fits(kMetadataShape);
+        return fail(at(ph), fmt::format("'{}'", type_),
+                    "'X' (an op), 'C' (a memory sample) or 'M' (a track's name)");
+    }
+
+    std::string where() const { return fmt::format("{}: event {}", file_, event_); }
+    std::string at(Key key) const { return at_key(where(), kKeys[key]); }
+    bool has(Key key) const { return (seen_ >> key & 1u) != 0; }
+
+    // The fields of the event (ph to args) or of its args (id to sort_index).
+    Result<void> fields(ondemand::object& object, Key first, Key last) {
+        const size_t prefix = first == ph ? 0 : kArgs.size();
+        for (auto item : object) {
+            ondemand::field field;
+            if (const auto error = std::move(item).get(field); error) return not_json(where(), error);
+            const std::string_view text = undecoded(field.key());
+            unsigned key = first;
+            while (key <= last && kKeys[key].substr(prefix) != text) ++key;
+            if (key > last) return unknown(text, first, last);
+            if (has(static_cast<Key>(key))) return fail(at(static_cast<Key>(key)), "it stands there twice");
+            seen_ |= 1u << key;
+            HEADROOM_CHECK(read_value(static_cast<Key>(key), field.value()));
+        }
+        return {};
+    }
+
+    Result<void> unknown(std::string_view text, Key first, Key last) const {
+        std::vector<std::string> known;
+        for (unsigned key = first; key <= last; ++key) known.emplace_back(kKeys[key]);
+        return unknown_key(where(), first == ph ? std::string(text) : std::string(kArgs) + std::string(text),
+                           known);
+    }
+
+    Result<void> read_value(Key key, ondemand::value& value) {
+        switch (key) {
+            case ph:
+                return text(key, value, type_);
+            case name:
+                return text(key, value, name_);
+            case pass:
+                return text(key, value, pass_);
+            case ts:
+            case dur:
+                return micros(key, value);
+            case args: {
+                ondemand::object object;
+                if (value.get_object().get(object))
+                    return fail(at(key), found_text(value), "an object, {...}");
+                return fields(object, id, sort_index);
+            }
+            case waits:
+                return read_waits(value);
+            case label:
+            case sort_index:
+                return {};  // for the screen only
+            default: {
+                if (value.get_int64().get(number_[key]) || number_[key] < 0 || number_[key] > most_of(key)) {
+                    return fail(at(key), found_text(value),
+                                fmt::format("a whole number from 0 to {}", most_of(key)));
+                }
+                return {};
+            }
+        }
+    }
+
+    Result<void> text(Key key, ondemand::value& value, std::string_view& out) {
+        ondemand::raw_json_string raw;
+        if (value.get_raw_json_string().get(raw)) return fail(at(key), found_text(value), "a text in quotes");
+        out = undecoded(raw);
+        return {};
+    }
+
+    // By hand: a double holds microseconds with three decimals only up to 104 days.
+    Result<void> micros(Key key, ondemand::value& value) {
+        const std::string_view token = value.raw_json_token();
+        int64_t ns = 0;
+        int decimals = -1;  // below 0: still before the point
+        size_t i = 0;
+        for (; i < token.size(); ++i) {
+            const char c = token[i];
+            if (c == '.' && decimals < 0 && i > 0) {
+                decimals = 0;
+            } else if (c >= '0' && c <= '9' && decimals < 3 && ns <= kLatest_ns / 10) {
+                ns = ns * 10 + (c - '0');
+                decimals += decimals < 0 ? 0 : 1;
+            } else {
+                break;
+            }
+        }
+        const bool whole =
+            i > 0 && decimals != 0 && token.find_first_not_of(" \t\r\n", i) == std::string_view::npos;
+        for (int d = decimals < 0 ? 0 : decimals; d < 3; ++d)
+            ns = ns <= kLatest_ns / 10 ? ns * 10 : kLatest_ns + 1;
+        if (!whole || ns > kLatest_ns) {
+            return fail(at(key), found_text(value),
+                        "microseconds from 0 to 2^60 ns, with at most three decimals");
+        }
+        number_[key] = ns;
+        return {};
+    }
+
+    Result<void> read_waits(ondemand::value& value) {
+        ondemand::array array;
+        if (value.get_array().get(array)) return fail(at(waits), found_text(value), "a list of op ids");
+        for (auto item : array) {
+            ondemand::value element;
+            if (const auto error = std::move(item).get(element); error) return not_json(at(waits), error);
+            int64_t op = 0;
+            if (element.get_int64().get(op) || op < 0 || op >= int64_t{kNone}) {
+                return fail(at(waits), found_text(element), "ids of ops");
+            }
+            t_.waits.push_back(static_cast<OpId>(op));
+        }
+        return {};
+    }
+
+    Result<void> fits(const Shape& shape) const {
+        for (unsigned key = 0; key < keys; ++key) {
+            const bool present = has(static_cast<Key>(key));
+            if (!present && (shape.must >> key & 1u) != 0)
+                return fail(at(static_cast<Key>(key)), "it is missing", list(shape.must));
+            if (present && ((shape.must | shape.may) >> key & 1u) == 0) {
+                return fail(at(static_cast<Key>(key)),
+                            fmt::format("it has no place in an event of type '{}'", type_),
+                            list(shape.must | shape.may));
+            }
+        }
+        return {};
+    }
+    static std::string list(uint32_t set) {
+        std::string all;
+        for (unsigned key = 0; key < keys; ++key) {
+            if ((set >> key & 1u) != 0) all += (all.empty() ? "" : ", ") + std::string(kKeys[key]);
+        }
+        return all;
+    }
+
+    Result<void> op() {
+        HEADROOM_CHECK(fits(kOpShape));
+        TimelineOp op;
+        const auto kind = find_op_kind(name_);
+        if (!kind) return parse_op_kind(name_, at(name)).map([](OpKind) {});
+        const auto in_pass = find_pass(pass_);
+        if (!in_pass) return parse_pass(pass_, at(pass)).map([](Pass) {});
+        if (number_[pid] != kStepProcess)
+            return fail(at(pid), fmt::format("{}", number_[pid]), fmt::format("{}", kStepProcess));
+        if (number_[tid] < 1 || number_[tid] > static_cast<int64_t>(kStreams)) {
+            return fail(at(tid), fmt::format("{}", number_[tid]),
+                        fmt::format("1 to {}, one a stream", kStreams));
+        }
+        if (number_[id] != static_cast<int64_t>(t_.ops.size())) {
+            return fail(at(id), fmt::format("{}", number_[id]),
+                        fmt::format("{}: ops stand in the order of their ids", t_.ops.size()));
+        }
+        op.kind = *kind;
+        op.pass = *in_pass;
+        op.stream = static_cast<Stream>(number_[tid] - 1);
+        op.start_ns = number_[ts];
+        op.end_ns = number_[ts] + number_[dur];
+        op.bytes = number_[bytes];
+        op.flops = number_[flops];
+        op.chunk = static_cast<uint32_t>(number_[chunk]);
+        op.layer = static_cast<uint16_t>(number_[layer]);
+        op.piece = static_cast<uint16_t>(number_[piece]);
+        op.sequence = static_cast<uint8_t>(number_[sequence]);
+        t_.ops.push_back(op);
+        t_.waits_begin.push_back(static_cast<uint32_t>(t_.waits.size()));
+        return {};
+    }
+
+    Result<void> sample() {
+        HEADROOM_CHECK(fits(kSampleShape));
+        const auto category = find_category(name_);
+        if (!category) return parse_category(name_, at(name)).map([](Category) {});
+        const int64_t tier = number_[pid] - process_of(Tier{});
+        if (tier < 0 || tier >= static_cast<int64_t>(kTiers)) {
+            return fail(at(pid), fmt::format("{}", number_[pid]),
+                        fmt::format("{} to {}, one a tier", process_of(Tier{}),
+                                    process_of(Tier{}) + static_cast<int64_t>(kTiers) - 1));
+        }
+        t_.memory.push_back({number_[ts], number_[bytes], static_cast<Tier>(tier), *category});
+        return {};
+    }
+
+    const std::string& file_;
+    Timeline& t_;
+    size_t event_ = 0;
+    uint32_t seen_ = 0;
+    std::string_view type_, name_, pass_;
+    std::array<int64_t, keys> number_{};
+};
+
+}  // namespace
+
+Result<void> read_events(ondemand::array events, const std::string& where, Timeline& timeline) {
+    timeline.waits_begin.assign(1, 0);
+    EventReader reader(where, timeline);
+    return each_element(events, where + ": traceEvents",
+                        [&](ondemand::value value) { return reader.read(value); });
+}
+
+}  // namespace headroom
