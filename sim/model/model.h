@@ -2,9 +2,10 @@
 //
 // Contract:
 //  - Plain immutable data; every size is in elements, every window in tokens.
-//  - What a config leaves out has the default that Hugging Face transformers gives it for that model type.
+//  - What a config leaves out has the default that Hugging Face transformers gives it for that model type;
+//    sizes that every published file of the type states are required.
 //  - read_model() checks every relation used later (head counts divide, sizes positive and bounded), so that
-//    nothing below has to check again. No product of a model's sizes with 2^30 tokens overflows int64_t bytes.
+//    nothing below has to check again. What 2^30 tokens keep of anything fits int64_t bytes (check.h).
 #pragma once
 
 #include <cstdint>
@@ -29,12 +30,12 @@ struct Layer {
 
 // Experts of a mixture layer; all zero where the model has none.
 struct Experts {
-    int64_t count = 0;          // routed experts
-    int64_t per_token = 0;      // routed experts that one token visits
-    int64_t intermediate = 0;   // inner size of one routed expert
-    int64_t shared = 0;         // shared experts (always visited), each of `intermediate`
-    bool router_bias = false;   // a bias per expert in the router (gpt_oss; deepseek_v3's correction bias)
-    bool expert_bias = false;   // biases inside the experts (gpt_oss)
+    int64_t count = 0;         // routed experts
+    int64_t per_token = 0;     // routed experts that one token visits
+    int64_t intermediate = 0;  // inner size of one routed expert
+    int64_t shared = 0;        // shared experts (always visited), each of `intermediate`
+    bool router_bias = false;  // a bias per expert in the router (gpt_oss; deepseek_v3's correction bias)
+    bool expert_bias = false;  // biases inside the experts (gpt_oss)
     bool operator==(const Experts&) const = default;
 };
 
@@ -61,17 +62,17 @@ struct Rope {
 };
 
 struct Model {
-    std::string name;    // folder name or file stem: "Qwen2.5-7B"
-    std::string type;    // config's model_type: "qwen2"
+    std::string name;  // folder name or file stem: "Qwen2.5-7B"
+    std::string type;  // config's model_type: "qwen2"
     int64_t hidden = 0;
     int64_t vocabulary = 0;
     bool tied_embeddings = false;
-    int64_t heads = 0;      // query heads
-    int64_t kv_heads = 0;   // divides heads
+    int64_t heads = 0;     // query heads
+    int64_t kv_heads = 0;  // divides heads
     int64_t head_dim = 0;
     int64_t intermediate = 0;  // of the dense MLPs; 0 where every layer is a mixture
     bool qkv_bias = false;
-    bool output_bias = false;      // bias of the attention's output projection
+    bool output_bias = false;  // bias of the attention's output projection
     bool mlp_bias = false;
     bool qk_norm = false;          // RMSNorm of queries and keys, one weight per head dimension
     bool attention_sinks = false;  // one learned logit per query head (gpt_oss)
@@ -87,8 +88,8 @@ struct Model {
     std::string not_trainable;
 
     int64_t layer_count() const { return static_cast<int64_t>(layers.size()); }
-    int64_t q_size() const { return heads * head_dim; }       // all query heads
-    int64_t kv_size() const { return kv_heads * head_dim; }   // all key heads (values alike)
+    int64_t q_size() const { return heads * head_dim; }      // all query heads
+    int64_t kv_size() const { return kv_heads * head_dim; }  // all key heads (values alike)
     bool operator==(const Model&) const = default;
 };
 
@@ -110,12 +111,14 @@ int64_t layer_parameters(const Model& model, const Layer& layer);
 int64_t kv_values_per_token(const Model& model);
 // Bytes that one token adds to all layers, windows ignored.
 Bytes kv_bytes_per_token(const Model& model, Dtype dtype);
-// Bytes of the KV of one layer after `context` tokens. `honour_windows`: a windowed layer keeps its window only.
+// Bytes of the KV of one layer after `context` tokens. `honour_windows`: a windowed layer
+// keeps its window only.
 Bytes kv_bytes(const Model& model, const Layer& layer, Dtype dtype, Tokens context, bool honour_windows);
 Bytes kv_bytes(const Model& model, Dtype dtype, Tokens context, bool honour_windows);
 
 // FLOPs of one forward pass of `context` tokens of one sequence, by part; a multiply-add counts 2.
-// Attention counts the keys that the causal mask and the window leave. Double: exact below 2^53, else rounded.
+// Attention counts the keys that the causal mask and the window leave. Exact below 2^53,
+// else rounded.
 struct Flops {
     double attention_projections = 0;  // q, k, v, output; all layers
     double attention = 0;              // QK^T and PV; all layers

@@ -1,84 +1,92 @@
-// From a config.json, a folder or a shipped name to a Model.
+// From a shipped name, a folder or a config.json to a Model.
 #include <algorithm>
 #include <system_error>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "model/check.h"
+#include "model/families/family.h"
 #include "model/model.h"
-#include "model/types/type.h"
 
 namespace headroom {
 namespace {
 
+namespace fs = std::filesystem;
+
+// Published files have a few KiB; one with a layer_types of many layers and a quantization list has 100.
 constexpr int64_t kMostConfigBytes = 16 * kMiB;
 
-Result<void> check_sizes(const Model& m, const std::string& where) {
-    try {
-        // Whatever is multiplied later must fit: 16 bytes for each parameter, K and V of 2^30 tokens in fp32.
-        const int64_t h = m.hidden;
-        (void)checked_mul(checked_mul(checked_mul(h, m.q_size() + m.intermediate + m.vocabulary), 8), m.layer_count());
-        (void)checked_mul(checked_mul(checked_mul(h, m.experts.intermediate), 4 * (m.experts.count + m.experts.shared)), m.layer_count());
-        if (checked_mul(count_parameters(m).total(), 64) < 0) return {};
-        (void)checked_mul(checked_mul(kv_values_per_token(m), m.layer_count()), int64_t{1} << 32);
-    } catch (const Overflow&) {
-        return fail(where, "the sizes of this model multiply to more than 2^63", "a model that exists");
+std::string or_nearest(std::string_view name, const std::vector<std::string>& known) {
+    const std::string near = nearest(name, known);
+    return near.empty() ? "" : "; nearest: '" + near + "'";
+}
+
+Result<Family> family_of(ConfigTable& config) {
+    HEADROOM_TRY(const ConfigValue type, config.need("model_type"));
+    HEADROOM_TRY(const std::string name, type.as<std::string>());
+    std::vector<std::string> known;
+    for (const Family& family : families()) {
+        if (family.name == name) return family;
+        known.emplace_back(family.name);
     }
-    return {};
+    return type.wrong(one_of(known) + or_nearest(name, known));
+}
+
+// The folder's name where the file has the standard one: "models/llm/Qwen2.5-7B/config.json".
+std::string name_of(const fs::path& file) {
+    std::error_code ignored;
+    const fs::path whole = fs::absolute(file, ignored).lexically_normal();
+    const fs::path named = whole.filename() == "config.json" ? whole.parent_path().filename() : whole.stem();
+    return named.empty() ? "model" : named.string();
 }
 
 }  // namespace
 
 Result<Model> parse_model(std::string_view json, const std::string& where, const std::string& name) {
     HEADROOM_TRY(ConfigTable root, parse_json(json, where));
-    HEADROOM_TRY(const std::string type, root.need<std::string>("model_type"));
-    std::vector<std::string> known;
-    for (const ModelType& t : model_types()) known.emplace_back(t.name);
-    const auto found = std::find_if(model_types().begin(), model_types().end(), [&](const ModelType& t) { return t.name == type; });
-    if (found == model_types().end()) {
-        const std::string near = nearest(type, known);
-        return fail(root.place("model_type"), "model type '" + type + "' is not known" + (near.empty() ? "" : " (nearest: '" + near + "')"), one_of(known));
+    HEADROOM_TRY(const Family family, family_of(root));
+    std::optional<ConfigTable> text;
+    if (family.nested) {
+        HEADROOM_TRY(text, root.get<ConfigTable>("text_config"));
     }
+    ConfigTable& config = text ? *text : root;
     Model model;
     model.name = name;
-    model.type = type;
-    // Multimodal files keep the language model apart.
-    HEADROOM_TRY(std::optional<ConfigTable> text, root.get<ConfigTable>("text_config"));
-    try {
-        HEADROOM_CHECK(found->read(text ? *text : root, model));
-    } catch (const Overflow& e) {
-        return fail(where, e.what(), "a model that exists");
-    }
-    HEADROOM_CHECK(check_sizes(model, where));
+    model.type = family.name;
+    HEADROOM_CHECK(family.read(config, model));
+    // No layer has a dense MLP of this size then, whatever the file says.
+    const auto mixture = [](const Layer& layer) { return layer.mixture; };
+    if (std::all_of(model.layers.begin(), model.layers.end(), mixture)) model.intermediate = 0;
+    HEADROOM_CHECK(check_sizes(config, model));
     return model;
 }
 
-Result<Model> read_model(const std::string& name_or_path, const std::filesystem::path& data) {
-    namespace fs = std::filesystem;
+Result<Model> read_model(const std::string& name_or_path, const fs::path& data) {
     std::error_code ignored;
-    fs::path path = data / "models" / "llm" / name_or_path / "config.json";
-    std::string name = name_or_path;
-    const bool plain_name = name_or_path.find('/') == std::string::npos;
-    if (!plain_name || !fs::is_regular_file(path, ignored)) {
-        path = name_or_path;
-        if (fs::is_directory(path, ignored)) path /= "config.json";
-        if (plain_name && !fs::exists(path, ignored)) {
-            const std::vector<std::string> shipped = shipped_models(data);
-            const std::string near = nearest(name_or_path, shipped);
-            return fail("model '" + name_or_path + "'", "no such model" + (near.empty() ? "" : " (did you mean '" + near + "'?)"),
-                        "a path to a config.json, or " + one_of(shipped));
-        }
-        name = path.filename() == "config.json" && path.has_parent_path() ? path.parent_path().filename().string() : path.stem().string();
+    const std::vector<std::string> shipped = shipped_models(data);
+    fs::path file = name_or_path;
+    if (std::find(shipped.begin(), shipped.end(), name_or_path) != shipped.end()) {
+        file = data / "models" / "llm" / name_or_path / "config.json";
+    } else if (fs::is_directory(file, ignored)) {
+        file /= "config.json";
+    } else if (!fs::exists(file, ignored)) {
+        return fail("model '" + name_or_path + "'", "no shipped model and no file or folder of this name",
+                    one_of(shipped) + ", or a path to a config.json or its folder" +
+                        or_nearest(name_or_path, shipped));
     }
-    HEADROOM_TRY(const std::string text, read_file(path, kMostConfigBytes));
-    return parse_model(text, path.string(), name);
+    HEADROOM_TRY(const std::string text, read_file(file, kMostConfigBytes));
+    return parse_model(text, file.string(), name_of(file));
 }
 
-std::vector<std::string> shipped_models(const std::filesystem::path& data) {
+std::vector<std::string> shipped_models(const fs::path& data) {
     std::vector<std::string> names;
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(data / "models" / "llm", error)) {
-        if (std::filesystem::exists(entry.path() / "config.json", error)) names.push_back(entry.path().filename().string());
+    for (fs::directory_iterator entry(data / "models" / "llm", error), end; !error && entry != end;
+         entry.increment(error)) {
+        std::error_code ignored;
+        if (fs::is_regular_file(entry->path() / "config.json", ignored))
+            names.push_back(entry->path().filename().string());
     }
     std::sort(names.begin(), names.end());
     return names;
