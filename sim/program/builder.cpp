@@ -146,7 +146,7 @@ void StepBuilder::pool_free(PoolId pool, Category category, int64_t units, OpId 
 }
 
 void StepBuilder::assign_addresses() {
-    for (const Scratch& s : scratch_) assert(s.taken_at == kNone && "a buffer is still live at the end");
+    assert(std::none_of(scratch_.begin(), scratch_.end(), [](const Scratch& s) { return s.taken_at != kNone; }));
     const size_t words = live_.size();
     std::vector<Packable> requests;
     requests.reserve(scratch_.size());

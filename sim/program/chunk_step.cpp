@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "program/layer.h"
+#include "program/page_traffic.h"
 #include "program/parameters.h"
 #include "program/past.h"
 #include "program/ring.h"
@@ -19,7 +20,7 @@ public:
           builder_(expected_ops(chunks.empty() ? n_ : static_cast<int64_t>(chunks.size()))),
           emitter_(plan, builder_, rank_tokens(std::min(d_.chunk.count(), plan.context.count())),
                    std::max(PastFlow::longest_call(plan), RingFlow::longest_call(plan))),
-          parameters_(plan, builder_, emitter_), past_(plan, builder_, emitter_, moves_of(selections)),
+          parameters_(plan, builder_, emitter_), past_(plan, builder_, emitter_, all_moves(plan, selections, cache_pages(plan))),
           ring_(plan, builder_, emitter_) {
         for (int64_t c = 0; c < n_; ++c) {
             if (chunks.empty() || std::find(chunks.begin(), chunks.end(), c) != chunks.end()) chunks_.push_back(c);
@@ -49,21 +50,6 @@ private:
     int64_t rank_tokens(int64_t tokens) const { return ceil_div(tokens, d_.ring_ranks); }
     int64_t tokens_of(int64_t c) const { return rank_tokens(plan_.chunk_tokens(c)); }
     const Layer& layer(int64_t l) const { return plan_.model.layers[static_cast<size_t>(l)]; }
-
-    std::vector<std::vector<PageMoves>> moves_of(const SelectionSet& selections) const {
-        std::vector<std::vector<PageMoves>> moves;
-        CachePages cache;
-        const int64_t off_device = layers_ - d_.kv_residency.device_layers;
-        if (d_.page_cache.count() > 0 && off_device > 0) {
-            const int64_t share = d_.page_cache.count() / off_device;
-            const RankSizes s(plan_);
-            const int64_t kv = bytes_of(d_.kv, 2 * d_.page.count() * s.kv).count();
-            const int64_t gradient = bytes_of(d_.kv_gradients, 2 * d_.page.count() * s.kv).count();
-            cache = CachePages{share / kv, share / (kv + gradient)};
-        }
-        for (const Selections& s : selections.layers) moves.push_back(page_moves(plan_, s, cache));
-        return moves;
-    }
 
     void make_buffers() {
         builder_.buffer("token ids", Tier::device, Category::activations, rank_tokens(plan_.context.count()) * 4);

@@ -18,7 +18,7 @@ public:
           on_host_(plan.decisions.activations == Activations::checkpoint_host), builder_(expected_ops(chunks)),
           emitter_(plan, builder_, std::min(plan.decisions.chunk.count(), plan.context.count()),
                    PastFlow::longest_call(plan)),
-          parameters_(plan, builder_, emitter_), past_(plan, builder_, emitter_, {}) {
+          parameters_(plan, builder_, emitter_), past_(plan, builder_, emitter_, nullptr) {
         for (int64_t c = 0; c < n_; ++c) {
             if (chunks.empty() || std::find(chunks.begin(), chunks.end(), c) != chunks.end()) chunks_.push_back(c);
         }

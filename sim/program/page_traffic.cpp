@@ -66,6 +66,16 @@ struct Places {
 
 }  // namespace
 
+CachePages cache_pages(const Plan& plan) {
+    const Decisions& d = plan.decisions;
+    const int64_t off_device = plan.model.layer_count() - d.kv_residency.device_layers;
+    if (d.page_cache.count() == 0 || off_device <= 0) return {};
+    const int64_t share = d.page_cache.count() / off_device;
+    const int64_t values = 2 * d.page.count() * (plan.model.kv_size() / d.tensor_ranks);
+    const int64_t kv = bytes_of(d.kv, values).count(), gradient = bytes_of(d.kv_gradients, values).count();
+    return CachePages{share / kv, share / (kv + gradient)};
+}
+
 std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections, CachePages capacity) {
     const int64_t chunks = plan.chunks(), page_tokens = plan.decisions.page.count();
     const int64_t per_chunk = plan.decisions.chunk.count() / page_tokens;
@@ -166,6 +176,22 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
         }
     }
     return rows;
+}
+
+std::shared_ptr<const std::vector<std::vector<PageMoves>>> all_moves(const Plan& plan, const SelectionSet& selections,
+                                                                     CachePages cache) {
+    const Decisions& d = plan.decisions;
+    const SelectionSet::MovesKey key{d.kv_residency.device_chunks,  d.kv_residency.disk_chunks,
+                                     d.kv_gradient_residency.device_chunks, d.kv_gradient_residency.disk_chunks,
+                                     static_cast<int64_t>(d.gradient_pages), cache.fill, cache.gradient};
+    const std::scoped_lock lock(selections.memo->mutex);
+    auto& entry = selections.memo->moves[key];
+    if (!entry) {
+        auto moves = std::make_shared<std::vector<std::vector<PageMoves>>>();
+        for (const Selections& s : selections.layers) moves->push_back(page_moves(plan, s, cache));
+        entry = std::move(moves);
+    }
+    return entry;
 }
 
 }  // namespace headroom

@@ -11,10 +11,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "plan/plan.h"
 #include "plan/selection.h"
+#include "program/selected.h"
 
 namespace headroom {
 
@@ -39,7 +41,15 @@ struct CachePages {
     int64_t fill = 0, gradient = 0;  // capacity for one layer
 };
 
+// What the plan's page cache holds of one layer that is not on the device: such layers share it evenly.
+CachePages cache_pages(const Plan& plan);
+
 // Rows by chunk. Cost: O(selected pages).
 std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections, CachePages cache);
+
+// The moves of every selection of a set, worked out once for each cache size and residency asked for and kept in the
+// set (plans that the search compares share them). Thread-safe.
+std::shared_ptr<const std::vector<std::vector<PageMoves>>> all_moves(const Plan& plan, const SelectionSet& selections,
+                                                                     CachePages cache);
 
 }  // namespace headroom

@@ -30,8 +30,7 @@ int64_t PastFlow::longest_call(const Plan& plan) {
     return longest;
 }
 
-PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter,
-                   std::vector<std::vector<PageMoves>> moves)
+PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter, Moves moves)
     : plan_(plan), builder_(builder), emitter_(emitter), moves_(std::move(moves)), page_(plan.decisions.page.count()),
       chunks_(plan.chunks()), layers_(plan.model.layer_count()) {
     const Decisions& d = plan.decisions;
@@ -43,6 +42,8 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
     unpack_ = bytes_of(d.kv, 1) != bytes_of(d.weights, 1);
     stored_.assign(static_cast<size_t>(layers_), kNone);
     gradients_stored_.assign(static_cast<size_t>(layers_), kNone);
+    kv_held_.assign(static_cast<size_t>(layers_ * chunks_), false);
+    gradients_held_.assign(static_cast<size_t>(layers_), {});
     pools_[0] = builder.pool("page pool", Tier::device, unit);
     pools_[1] = builder.pool("host page pool", Tier::host, unit);
     pools_[2] = builder.pool("disk page pool", Tier::disk, unit);
@@ -120,8 +121,32 @@ void PastFlow::begin_sequence() {
                          plan_.decisions.gradient_pages == GradientPages::all_at_once ? 0 : plan_.context.count());
 }
 
+void PastFlow::take_gradients(Place place, int64_t layer, int64_t pages, OpId op, OpId after) {
+    gradients_held_[static_cast<size_t>(layer)][static_cast<size_t>(place)] += pages;
+    builder_.pool_take(pool_of(place), Category::kv_gradients, pages * gradient_units_, op, after);
+}
+
+void PastFlow::free_gradients(Place place, int64_t layer, int64_t pages, OpId op) {
+    int64_t& held = gradients_held_[static_cast<size_t>(layer)][static_cast<size_t>(place)];
+    const int64_t freed = std::min(pages, held);
+    held -= freed;
+    builder_.pool_free(pool_of(place), Category::kv_gradients, freed * gradient_units_, op);
+}
+
+void PastFlow::take_kv(Place place, int64_t chunk, int64_t layer, OpId op, OpId after) {
+    kv_held_[static_cast<size_t>(layer * chunks_ + chunk)] = true;
+    builder_.pool_take(pool_of(place), Category::kv, pages_of(plan_.chunk_tokens(chunk)) * kv_units_, op, after);
+}
+
+void PastFlow::free_kv(int64_t chunk, int64_t layer, OpId op) {
+    if (!kv_held_[static_cast<size_t>(layer * chunks_ + chunk)]) return;
+    kv_held_[static_cast<size_t>(layer * chunks_ + chunk)] = false;
+    const Place from = place(plan_.decisions.kv_residency, layer, past(chunk));
+    builder_.pool_free(pool_of(from), Category::kv, pages_of(plan_.chunk_tokens(chunk)) * kv_units_, op);
+}
+
 const PageMoves& PastFlow::moves(int64_t chunk, int64_t layer) const {
-    return moves_[static_cast<size_t>(layer) % moves_.size()][static_cast<size_t>(chunk)];
+    return (*moves_)[static_cast<size_t>(layer) % moves_->size()][static_cast<size_t>(chunk)];
 }
 
 int64_t PastFlow::visible(int64_t chunk, int64_t layer) const {
@@ -202,15 +227,16 @@ OpId PastFlow::append_wait(int64_t layer, int64_t chunk) const {
 void PastFlow::append(int64_t chunk, int64_t layer, OpId rope) {
     if (chunk + 1 >= chunks_) return;  // no later chunk reads it
     const Place to = place(plan_.decisions.kv_residency, layer, past(chunk));
-    const int64_t pages = pages_of(plan_.chunk_tokens(chunk));
-    if (to == Place::device) {
-        builder_.pool_take(pool_of(to), Category::kv, pages * kv_units_, rope);
-        return;
-    }
+    if (to == Place::device) return take_kv(to, chunk, layer, rope);
     const OpId op = store(OpKind::store_pages, to, plan_.chunk_tokens(chunk), kv_page_, rope, 0);
-    builder_.pool_take(pool_of(to), Category::kv, pages * kv_units_, op, rope);
+    take_kv(to, chunk, layer, op, rope);
     own_.used(op);
     stored_[static_cast<size_t>(layer)] = op;
+    const int64_t pages = pages_of(plan_.chunk_tokens(chunk));
+    Traffic row{static_cast<uint32_t>(chunk), static_cast<uint16_t>(layer), builder_.pass};
+    row.written_back = static_cast<uint32_t>(pages);
+    row.written_bytes = pages * kv_page_;
+    builder_.traffic(row);
 }
 
 void PastFlow::select(int64_t chunk, int64_t layer) {
@@ -370,13 +396,13 @@ void PastFlow::dense_backward(int64_t chunk, int64_t layer) {
         if (!p.touched) row.first_touched += static_cast<uint32_t>(pages);
         if (gradient_travels) {
             const OpId op = store(OpKind::store_page_gradients, p.gradient, keys, gradient_page_, summed, index);
-            if (!p.touched) builder_.pool_take(pool_of(p.gradient), Category::kv_gradients, pages * gradient_units_, op, summed);
+            if (!p.touched) take_gradients(p.gradient, layer, pages, op, summed);
             gradient_.used(op);
             gradients_stored_[li] = op;
             row.written_back += static_cast<uint32_t>(pages);
             row.written_bytes += pages * gradient_page_;
         } else if (!p.touched) {
-            builder_.pool_take(pool_of(p.gradient), Category::kv_gradients, pages * gradient_units_, summed);
+            take_gradients(p.gradient, layer, pages, summed);
         }
         ++index;
     }
@@ -448,12 +474,12 @@ void PastFlow::sparse_backward(int64_t chunk, int64_t layer) {
     }
     const OpId summed = emitter_.accumulate(blocks * keys, m.selected * page_, true, 0);
     if (gradients_on_device) {
-        builder_.pool_take(pool_of(Place::device), Category::kv_gradients, m.first_touched * gradient_units_, summed);
+        take_gradients(Place::device, layer, m.first_touched, summed);
     } else {
         const OpId op = store_mixed(OpKind::store_page_gradients, m.grad_store_host, m.grad_store_disk, gradient_page_, summed);
-        builder_.pool_take(pool_of(Place::device), Category::kv_gradients, m.taken_device * gradient_units_, summed);
-        builder_.pool_take(pool_of(Place::host), Category::kv_gradients, m.taken_host * gradient_units_, op, summed);
-        builder_.pool_take(pool_of(Place::disk), Category::kv_gradients, m.taken_disk * gradient_units_, op, summed);
+        take_gradients(Place::device, layer, m.taken_device, summed);
+        take_gradients(Place::host, layer, m.taken_host, op, summed);
+        take_gradients(Place::disk, layer, m.taken_disk, op, summed);
         gradient_.used(op);
         gradients_stored_[li] = op;
         row.written_back = m.grad_store_host + m.grad_store_disk;
@@ -485,38 +511,25 @@ void PastFlow::own_gradients(int64_t chunk, int64_t layer) {
 void PastFlow::close(int64_t chunk, int64_t layer, OpId op) {
     const Decisions& d = plan_.decisions;
     // This chunk was the last to read the K and V of the one before it.
-    if (chunk > 0) {
-        const Place kv = place(d.kv_residency, layer, past(chunk - 1));
-        builder_.pool_free(pool_of(kv), Category::kv, pages_of(plan_.chunk_tokens(chunk - 1)) * kv_units_, op);
-    }
-    if (chunk + 1 >= chunks_) {
-        if (d.gradient_pages == GradientPages::all_at_once && chunks_ > 1) {
-            const Place p = place(d.kv_gradient_residency, layer, past(chunk));
-            builder_.pool_free(pool_of(p), Category::kv_gradients, pages_of(plan_.chunk_tokens(chunk)) * gradient_units_, op);
-        }
-        return;
-    }
-    if (d.gradient_pages == GradientPages::all_at_once || !sparse(plan_.model.layers[static_cast<size_t>(layer)])) {
+    if (chunk > 0) free_kv(chunk - 1, layer, op);
+    const bool last = chunk + 1 >= chunks_;  // nobody attends it: it has gradient pages only where all are made at once
+    const bool at_once = d.gradient_pages == GradientPages::all_at_once && chunks_ > 1;
+    if (at_once || (!last && !sparse(plan_.model.layers[static_cast<size_t>(layer)]))) {
         const Place p = place(d.kv_gradient_residency, layer, past(chunk));
-        builder_.pool_free(pool_of(p), Category::kv_gradients, pages_of(plan_.chunk_tokens(chunk)) * gradient_units_, op);
-        return;
+        return free_gradients(p, layer, pages_of(plan_.chunk_tokens(chunk)), op);
     }
+    if (last) return;
     const PageMoves& m = moves(chunk, layer);
     if (Plan::device_layer(d.kv_gradient_residency, layer, layers_)) {
-        builder_.pool_free(pool_of(Place::device), Category::kv_gradients, m.own_touched * gradient_units_, op);
-        return;
+        return free_gradients(Place::device, layer, m.own_touched, op);
     }
-    builder_.pool_free(pool_of(Place::device), Category::kv_gradients, m.freed_device * gradient_units_, op);
-    builder_.pool_free(pool_of(Place::host), Category::kv_gradients, m.freed_host * gradient_units_, op);
-    builder_.pool_free(pool_of(Place::disk), Category::kv_gradients, m.freed_disk * gradient_units_, op);
+    free_gradients(Place::device, layer, m.freed_device, op);
+    free_gradients(Place::host, layer, m.freed_host, op);
+    free_gradients(Place::disk, layer, m.freed_disk, op);
 }
 
 void PastFlow::drop_layer(int64_t layer, std::span<const int64_t> chunks, OpId op) {
-    for (const int64_t c : chunks) {
-        if (c + 1 == chunks_) continue;
-        const Place kv = place(plan_.decisions.kv_residency, layer, past(c));
-        builder_.pool_free(pool_of(kv), Category::kv, pages_of(plan_.chunk_tokens(c)) * kv_units_, op);
-    }
+    for (const int64_t c : chunks) free_kv(c, layer, op);
 }
 
 void PastFlow::begin_gradients() {
@@ -529,9 +542,7 @@ void PastFlow::begin_gradients() {
             pages[static_cast<size_t>(p)] += pages_of(plan_.chunk_tokens(c));
         }
         const OpId op = emitter_.compute(OpKind::zero, builder_.work(memory_bound(pages[0] * gradient_page_)));
-        for (size_t p = 0; p < pages.size(); ++p) {
-            builder_.pool_take(pools_[p], Category::kv_gradients, pages[p] * gradient_units_, op);
-        }
+        for (size_t p = 0; p < pages.size(); ++p) take_gradients(static_cast<Place>(p), l, pages[p], op);
     }
 }
 

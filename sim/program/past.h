@@ -21,9 +21,9 @@ namespace headroom {
 
 class PastFlow {
 public:
-    // `moves`: by layer modulo its size, rows by chunk; empty where attention is dense.
-    PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter,
-             std::vector<std::vector<PageMoves>> moves);
+    // By layer modulo its size, rows by chunk; empty (or null) where attention is dense.
+    using Moves = std::shared_ptr<const std::vector<std::vector<PageMoves>>>;
+    PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter, Moves moves);
 
     // Keys of the largest call and of the largest piece that any chunk meets (what LayerEmitter is sized with).
     static int64_t longest_call(const Plan& plan);
@@ -75,12 +75,18 @@ private:
     int64_t pages_of(int64_t tokens) const { return ceil_div(tokens, page_); }
     int64_t visible(int64_t chunk, int64_t layer) const;
     int64_t past(int64_t chunk) const { return chunk * plan_.decisions.chunk.count(); }
+    // Pool changes of gradient pages and of a chunk's K and V. What a program of some chunks never took (search
+    // prices a few chunks of a step) is not freed either.
+    void take_gradients(Place place, int64_t layer, int64_t pages, OpId op, OpId after = kNone);
+    void free_gradients(Place place, int64_t layer, int64_t pages, OpId op);
+    void take_kv(Place place, int64_t chunk, int64_t layer, OpId op, OpId after = kNone);
+    void free_kv(int64_t chunk, int64_t layer, OpId op);
     PoolId pool_of(Place place) const { return pools_[static_cast<size_t>(place)]; }
 
     const Plan& plan_;
     StepBuilder& builder_;
     LayerEmitter& emitter_;
-    std::vector<std::vector<PageMoves>> moves_;
+    Moves moves_;
     int64_t page_, chunks_, layers_;
     int64_t kv_page_, gradient_page_;      // bytes of a page: K and V; dK and dV
     int64_t kv_units_, gradient_units_;
@@ -92,6 +98,8 @@ private:
     size_t next_bounce_ = 0;
     std::vector<OpId> stored_;             // by layer: the last store of K and V
     std::vector<OpId> gradients_stored_;   // by layer: the last store of dK and dV
+    std::vector<bool> kv_held_;            // by layer and chunk
+    std::vector<std::array<int64_t, 3>> gradients_held_;  // by layer and place: pages
     std::vector<int64_t> touched_from_;    // by layer: gradient sums exist for tokens from here on (dense)
     OpId selected_ = kNone;                // the select op of the chunk and layer in work
 };

@@ -18,22 +18,35 @@ namespace {
 constexpr int64_t kPoints = 16;   // chunks at which a pass is priced
 constexpr int64_t kFewChunks = 8; // steps of up to this many chunks are lowered whole
 
+constexpr size_t kCopies = 3;  // kinds of PageCopy
+
 // Work of the streams on one chunk in one pass.
 struct Busy {
     int64_t compute = 0, peer = 0, disk = 0;
-    int64_t pages_in = 0, gradients_in = 0, other_in = 0;    // to the device
-    int64_t pages_out = 0, gradients_out = 0, other_out = 0; // to the host
+    // Over the host link; pages by the way they are copied (PageCopy).
+    std::array<int64_t, kCopies> pages_in{}, gradients_in{}, pages_out{}, gradients_out{};
+    int64_t other_in = 0, other_out = 0;
 };
 
+// On the line from `a` (t = 0) through `b` (t = 1); never below zero.
+int64_t mix(int64_t a, int64_t b, double t) {
+    return std::max<int64_t>(0, static_cast<int64_t>(static_cast<double>(a) + t * static_cast<double>(b - a)));
+}
+
 Busy mix(const Busy& a, const Busy& b, double t) {
-    const auto m = [t](int64_t x, int64_t y) {
-        return std::max<int64_t>(0, static_cast<int64_t>(static_cast<double>(x) + t * static_cast<double>(y - x)));
-    };
-    return Busy{m(a.compute, b.compute),     m(a.peer, b.peer),
-                m(a.disk, b.disk),           m(a.pages_in, b.pages_in),
-                m(a.gradients_in, b.gradients_in), m(a.other_in, b.other_in),
-                m(a.pages_out, b.pages_out), m(a.gradients_out, b.gradients_out),
-                m(a.other_out, b.other_out)};
+    Busy m;
+    m.compute = mix(a.compute, b.compute, t);
+    m.peer = mix(a.peer, b.peer, t);
+    m.disk = mix(a.disk, b.disk, t);
+    m.other_in = mix(a.other_in, b.other_in, t);
+    m.other_out = mix(a.other_out, b.other_out, t);
+    for (size_t c = 0; c < kCopies; ++c) {
+        m.pages_in[c] = mix(a.pages_in[c], b.pages_in[c], t);
+        m.gradients_in[c] = mix(a.gradients_in[c], b.gradients_in[c], t);
+        m.pages_out[c] = mix(a.pages_out[c], b.pages_out[c], t);
+        m.gradients_out[c] = mix(a.gradients_out[c], b.gradients_out[c], t);
+    }
+    return m;
 }
 
 // The chunks whose work is looked at: all of a short step, else a few.
@@ -65,7 +78,8 @@ struct PagesByChunk {
 struct Estimator::Group {
     int64_t scratch = 0;
     std::array<int64_t, kTiers> standing{};   // without parameters, gradients, states
-    int64_t kv_slots = 0, gradient_slots = 0; // of `standing`, on the device
+    int64_t kv_slots = 0, gradient_slots = 0; // of `standing`, on the device: all of two slots' ring
+    int64_t kv_slot = 0, gradient_slot = 0, hidden_slots = 0;  // one slot more of each
     int64_t output_bytes = 0, hidden_bytes = 0;
     int64_t kv_page = 0, gradient_page = 0;   // bytes
     std::vector<std::pair<int64_t, Busy>> fill, gradient;  // by sample chunk, ascending
@@ -106,29 +120,35 @@ std::string group_key(const Plan& p) {
     const Decisions& d = p.decisions;
     const Residency &k = d.kv_residency, &g = d.kv_gradient_residency;
     std::string key = fmt::format(
-        "{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}", d.strategy, d.tensor_ranks, d.ring_ranks, selection_key(p),
+        "{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}/{}", d.strategy, d.tensor_ranks, d.ring_ranks, selection_key(p),
         d.chunk.count(), d.page.count(), d.segment.count(), d.honour_windows, static_cast<int>(d.weights),
         static_cast<int>(d.kv), static_cast<int>(d.kv_gradients), d.deterministic, static_cast<int>(d.gradient_pages),
-        static_cast<int>(d.attention_outputs), static_cast<int>(d.activations), d.prefetch, d.staging_slots,
-        d.staging_slot.count(), static_cast<int>(d.page_copy), d.page_cache.count(), d.wavefront, d.loss_tile.count());
+        static_cast<int>(d.attention_outputs), static_cast<int>(d.activations), d.staging_slot.count(), d.wavefront,
+        d.loss_tile.count());
     key += fmt::format("/{}/{}/{}/{}/{}/{}/{}/{}/{}", d.logits_fp32, d.mlp_tile.count(), d.fill_head,
                        d.write_back_clean, d.load_gradients_forward, k.device_chunks, k.disk_chunks, g.device_chunks, g.disk_chunks);
     if (!by_chunks(p)) key += "/" + homes_key(p);  // priced whole, homes included
     return key;
 }
 
-void add_busy(Busy& busy, const Op& op, int64_t ns) {
+// `ns`: of the op, for each way of copying pages.
+void add_busy(Busy& busy, const Op& op, const std::array<int64_t, kCopies>& ns) {
+    const auto add = [&](std::array<int64_t, kCopies>& sums) {
+        for (size_t c = 0; c < kCopies; ++c) sums[c] += ns[c];
+    };
     switch (op.stream) {
-        case Stream::compute: busy.compute += ns; break;
-        case Stream::peer: busy.peer += ns; break;
-        case Stream::disk: busy.disk += ns; break;
+        case Stream::compute: busy.compute += ns[0]; break;
+        case Stream::peer: busy.peer += ns[0]; break;
+        case Stream::disk: busy.disk += ns[0]; break;
         case Stream::to_device:
-            (op.kind == OpKind::load_pages ? busy.pages_in
-             : op.kind == OpKind::load_page_gradients ? busy.gradients_in : busy.other_in) += ns;
+            if (op.kind == OpKind::load_pages) return add(busy.pages_in);
+            if (op.kind == OpKind::load_page_gradients) return add(busy.gradients_in);
+            busy.other_in += ns[0];
             break;
         case Stream::to_host:
-            (op.kind == OpKind::store_pages ? busy.pages_out
-             : op.kind == OpKind::store_page_gradients ? busy.gradients_out : busy.other_out) += ns;
+            if (op.kind == OpKind::store_pages) return add(busy.pages_out);
+            if (op.kind == OpKind::store_page_gradients) return add(busy.gradients_out);
+            busy.other_out += ns[0];
             break;
         case Stream::count_: break;
     }
@@ -153,6 +173,12 @@ const Estimator::Group& Estimator::group_of(const Plan& plan) {
         const int64_t n = p.chunks(), layers = p.model.layer_count();
         const bool whole = !by_chunks(p);
         if (!whole) p.decisions.weights_home = p.decisions.gradients_home = p.decisions.states_home = Home::device;
+        if (!whole) {
+            p.decisions.staging_slots = 2;
+            p.decisions.prefetch = 1;
+            p.decisions.page_copy = PageCopy::batch;
+            p.decisions.page_cache = Bytes(0);
+        }
         if (!whole && residency_is_free(p)) p.decisions.kv_residency.device_layers = p.decisions.kv_gradient_residency.device_layers = 0;
         const SelectionSet& selected = selections(p);
         const std::vector<int64_t> chunks = sample_chunks(n);
@@ -163,8 +189,12 @@ const Estimator::Group& Estimator::group_of(const Plan& plan) {
         int64_t first_scratch = program.arena[0];
         for (const Buffer& b : program.buffers) {
             if (b.shares) first_scratch = std::min(first_scratch, b.address);
-            if (starts_with(b.name, "staged pages") || starts_with(b.name, "own pages")) g.kv_slots += b.bytes;
-            if (starts_with(b.name, "staged page gradients") || starts_with(b.name, "own page gradients")) g.gradient_slots += b.bytes;
+            const bool staged_kv = starts_with(b.name, "staged pages"), staged_gradient = starts_with(b.name, "staged page gradients");
+            if (staged_kv) g.kv_slot = b.bytes;
+            if (staged_gradient) g.gradient_slot = b.bytes;
+            if (starts_with(b.name, "hidden states in slot") || starts_with(b.name, "hidden states out slot") || starts_with(b.name, "hidden gradients in slot")) g.hidden_slots += b.bytes / 2;
+            if (staged_kv || starts_with(b.name, "own pages")) g.kv_slots += b.bytes;
+            if (staged_gradient || starts_with(b.name, "own page gradients")) g.gradient_slots += b.bytes;
         }
         g.scratch = program.arena[0] - first_scratch;
         for (size_t t = 0; t < kTiers; ++t) {
@@ -187,8 +217,14 @@ const Estimator::Group& Estimator::group_of(const Plan& plan) {
             g.whole_need[0] += program.standing[0][static_cast<size_t>(Category::libraries)];
             if (simulated) g.whole_ns = simulated->duration_ns;
         } else {
-            std::vector<int64_t> cost(program.works.size());
-            for (size_t i = 0; i < cost.size(); ++i) cost[i] = duration_of(program.works[i], p.hardware).count();
+            std::vector<std::array<int64_t, kCopies>> cost(program.works.size());
+            for (size_t i = 0; i < cost.size(); ++i) {
+                for (size_t c = 0; c < kCopies; ++c) {
+                    Work work = program.works[i];
+                    if (work.kind == WorkKind::copy_to_device || work.kind == WorkKind::copy_to_host) work.copy = static_cast<PageCopy>(c);
+                    cost[i][c] = duration_of(work, p.hardware).count();
+                }
+            }
             std::map<int64_t, Busy> fill, gradient;
             for (const Op& op : program.ops) {
                 if (op.chunk == kNone) continue;
@@ -212,7 +248,8 @@ const Estimator::Group& Estimator::group_of(const Plan& plan) {
             }
         }
         if (g.sparse_layers > 0 && !selected.layers.empty()) {
-            const std::vector<PageMoves> moves = page_moves(p, selected.layers.front(), CachePages{});
+            const auto all = all_moves(p, selected, {});
+            const std::vector<PageMoves>& moves = all->front();
             g.live_gradients.assign(static_cast<size_t>(n), 0);
             int64_t live = at_once ? n * per_chunk : 0;
             for (int64_t c = n - 1; c >= 0; --c) {
@@ -310,9 +347,29 @@ Score Estimator::score(const Plan& plan) {
     for (size_t t = 0; t < kTiers; ++t) need[t] = g.standing[t] + h.standing[t];
     need[0] += g.scratch;
     if (residency_is_free(plan)) {
-        if (!travels(kv, layers, n - 1)) need[0] -= g.kv_slots;
-        if (!travels(gr, layers, n)) need[0] -= g.gradient_slots;
+        const int64_t more = d.staging_slots - 2;
+        need[0] += travels(kv, layers, n - 1) ? more * g.kv_slot : -g.kv_slots;
+        need[0] += travels(gr, layers, n) ? more * g.gradient_slot : -g.gradient_slots;
+        if (g.sparse_layers > 0) need[0] += d.page_cache.count();
+    } else {
+        need[0] += (d.staging_slots - 2) * g.hidden_slots;
     }
+    // What the page cache saves of the loads: a share, from the selections themselves.
+    double fill_miss = 1, back_miss = 1;
+    if (g.sparse_layers > 0 && d.page_cache.count() > 0 && kv.device_layers < layers) {
+        const auto sums = [&](const CachePages& cache) {
+            std::array<double, 2> sum{};
+            for (const PageMoves& m : all_moves(plan, selections(plan), cache)->front()) {
+                sum[0] += m.fill_host;
+                sum[1] += m.back_host + m.grad_load_host;
+            }
+            return sum;
+        };
+        const auto without = sums({}), with = sums(cache_pages(plan));
+        if (without[0] > 0) fill_miss = with[0] / without[0];
+        if (without[1] > 0) back_miss = with[1] / without[1];
+    }
+    const size_t how = static_cast<size_t>(d.page_copy);
 
     // Pools. K and V of a chunk live until the chunk after it has run backward; gradient pages from first touch.
     const bool layer_major = !residency_is_free(plan);
@@ -368,11 +425,12 @@ Score Estimator::score(const Plan& plan) {
             const int64_t c = (2 * i + 1) * chunks / (2 * points);
             const Busy b = at_chunk(samples, c, n);
             const double weight = static_cast<double>(chunks) / static_cast<double>(points);
-            const double in = kv_share * static_cast<double>(b.pages_in) + gr_share * static_cast<double>(b.gradients_in) +
+            const double miss = fill ? fill_miss : back_miss;
+            const double in = miss * kv_share * static_cast<double>(b.pages_in[how]) + miss * gr_share * static_cast<double>(b.gradients_in[how]) +
                               static_cast<double>(b.other_in) +
                               (layer_major ? static_cast<double>(fill ? h.fill_in_ns : h.gradient_in_ns) / static_cast<double>(n)
                                            : static_cast<double>(fill ? h.fill_in_ns : h.gradient_in_ns + h.gradients_in_ns));
-            const double out = kv_share * static_cast<double>(b.pages_out) + gr_share * static_cast<double>(b.gradients_out) +
+            const double out = kv_share * static_cast<double>(b.pages_out[how]) + gr_share * static_cast<double>(b.gradients_out[how]) +
                                static_cast<double>(b.other_out) +
                                (fill ? 0.0 : static_cast<double>(h.gradients_out_ns) / (layer_major ? static_cast<double>(n) : 1.0));
             total += weight * std::max({static_cast<double>(b.compute), in, out, static_cast<double>(b.peer), static_cast<double>(b.disk)});

@@ -18,7 +18,7 @@
 namespace headroom {
 
 struct SearchOptions {
-    int64_t op_budget = 3'000'000;  // ops simulated exactly, beyond the first two candidates
+    int64_t op_budget = 1'000'000;  // ops simulated exactly, beyond the first two candidates
     bool exact = true;              // false: the best by sampling, not simulated whole (evaluation is empty)
     std::vector<std::string> strategies;  // empty: all, or the one that the scenario fixes
 };

@@ -34,7 +34,7 @@ Grid chunked_grid(const Scenario& scenario, std::string_view strategy, int64_t t
         grid.option("page_cache", &Decisions::page_cache, std::vector<Bytes>{Bytes(0), Bytes(4 * kGiB), Bytes(16 * kGiB)});
     }
     home_options(grid, scenario, false);
-    travel_options(grid, scenario);
+    travel_options(grid, scenario, !sparse);
     return grid;
 }
 

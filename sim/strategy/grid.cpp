@@ -76,7 +76,7 @@ void home_options(Grid& grid, const Scenario& scenario, bool sharded) {
     grid.together(std::move(setters));
 }
 
-void travel_options(Grid& grid, const Scenario& scenario) {
+void travel_options(Grid& grid, const Scenario& scenario, bool in_pieces) {
     const Decisions& fixed = scenario.plan.decisions;
     const bool slots = grid.free("staging_slots"), prefetch = grid.free("prefetch");
     std::vector<std::function<void(Decisions&)>> setters;
@@ -87,7 +87,7 @@ void travel_options(Grid& grid, const Scenario& scenario) {
         });
     }
     grid.together(std::move(setters));
-    grid.option("staging_slot", &Decisions::staging_slot, std::vector<Bytes>{Bytes(kGiB / 2), Bytes(kGiB / 8), Bytes(kGiB)});
+    if (in_pieces) grid.option("staging_slot", &Decisions::staging_slot, std::vector<Bytes>{Bytes(kGiB / 2), Bytes(kGiB / 8)});
     grid.option("page_copy", &Decisions::page_copy, std::vector<PageCopy>{PageCopy::batch, PageCopy::gather});
 }
 

@@ -48,7 +48,8 @@ private:
 
 // Homes of weights, their gradients and states worth trying, cheapest in traffic first. `sharded`: over ring ranks.
 void home_options(Grid& grid, const Scenario& scenario, bool sharded);
-// Staging, prefetch and copies of pages: what strategies with offload vary.
-void travel_options(Grid& grid, const Scenario& scenario);
+// Staging, prefetch and copies of pages: what strategies with offload vary. `in_pieces`: the past travels in pieces,
+// whose size matters.
+void travel_options(Grid& grid, const Scenario& scenario, bool in_pieces);
 
 }  // namespace headroom

@@ -42,7 +42,7 @@ public:
         grid.option("activations", &Decisions::activations,
                     std::vector<Activations>{Activations::checkpoint_device, Activations::checkpoint_host});
         home_options(grid, scenario, false);
-        travel_options(grid, scenario);
+        travel_options(grid, scenario, false);
         grid.visit(visit);
     }
     Program lower(const Plan& plan, const SelectionSet&, std::span<const int64_t> chunks) const override {
