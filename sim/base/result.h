@@ -43,11 +43,13 @@ inline tl::unexpected<Error> fail(std::string where, std::string found, std::str
 // Evaluates a Result; on failure returns its Error from the enclosing function, else binds the value.
 #define HEADROOM_CONCAT_(a, b) a##b
 #define HEADROOM_CONCAT(a, b) HEADROOM_CONCAT_(a, b)
+// NOLINTBEGIN(bugprone-macro-parentheses): `decl` is a declaration.
 #define HEADROOM_TRY(decl, expr)                                                         \
     auto HEADROOM_CONCAT(try_, __LINE__) = (expr);                                       \
     if (!HEADROOM_CONCAT(try_, __LINE__))                                                \
         return tl::unexpected<headroom::Error>(HEADROOM_CONCAT(try_, __LINE__).error()); \
     decl = std::move(*HEADROOM_CONCAT(try_, __LINE__))
+// NOLINTEND(bugprone-macro-parentheses)
 // The same for Result<void>.
 #define HEADROOM_CHECK(expr)                                                                 \
     if (auto HEADROOM_CONCAT(check_, __LINE__) = (expr); !HEADROOM_CONCAT(check_, __LINE__)) \
