@@ -18,8 +18,8 @@ namespace headroom {
 // beyond the last the last slope holds; below the first the first time holds.
 struct Curve {
     struct Point {
-        int64_t bytes = 0;      // of one piece
-        double bandwidth = 0;   // bytes per second reached by pieces of this size
+        int64_t bytes = 0;     // of one piece
+        double bandwidth = 0;  // bytes per second reached by pieces of this size
         bool operator==(const Point&) const = default;
     };
     std::vector<Point> points;  // ascending by bytes; at least one
@@ -28,9 +28,9 @@ struct Curve {
 
 // One direction of the host link.
 struct LinkDirection {
-    Curve single;   // one copy call at a time (loop of copies)
-    Curve batch;    // pieces of one batched call
-    Curve gather;   // a kernel on pinned memory
+    Curve single;  // one copy call at a time (loop of copies)
+    Curve batch;   // pieces of one batched call
+    Curve gather;  // a kernel on pinned memory
     bool operator==(const LinkDirection&) const = default;
 };
 
@@ -38,18 +38,18 @@ struct LinkDirection {
 //   gemm:      t = launch + flops (a + b/m + c/n + d/k)
 //   attention: t = launch + flops (a + b/q + c/kv)      (q, kv in tokens; causal uses its own row)
 struct RateFit {
-    double per_flop = 0;                // a
+    double per_flop = 0;                  // a
     double by_m = 0, by_n = 0, by_k = 0;  // b, c, d (attention: by_m is q, by_n is kv)
     bool operator==(const RateFit&) const = default;
 };
 
 // Which rate an op loses while another runs. Classes of work that share the machine.
 enum class Sharing : uint8_t {
-    idle,        // no op, or an op of no work
+    idle,  // no op, or an op of no work
     gemm,
     attention,
-    memory,      // memory-bound kernels
-    to_device,   // copy engine, host -> device
+    memory,     // memory-bound kernels
+    to_device,  // copy engine, host -> device
     to_host,
     to_device_gather,  // a kernel does the copy
     to_host_gather,
@@ -61,37 +61,37 @@ Sharing sharing_of(const Work& work);
 std::string_view name_of(Sharing sharing);
 
 struct Hardware {
-    std::string name;    // file stem: "h200-sxm-pcie5"
-    std::string title;   // "NVIDIA H200 SXM, PCIe 5.0 x16"
-    bool calibrated = false;      // constants were measured on such a machine; else from datasheets
-    std::string provenance;       // machine, date, driver: or "datasheet"
-    std::string accelerator;      // "H200": what ground truth and --gpu name
+    std::string name;         // file stem: "h200-sxm-pcie5"
+    std::string title;        // "NVIDIA H200 SXM, PCIe 5.0 x16"
+    bool calibrated = false;  // constants were measured on such a machine; else from datasheets
+    std::string provenance;   // machine, date, driver: or "datasheet"
+    std::string accelerator;  // "H200": what ground truth and --gpu name
 
     // Device
-    Bytes device_memory;          // what cudaMemGetInfo calls total
-    Bytes library_memory;         // context and libraries, before the first tensor
-    double dense_flops = 0;       // bf16 tensor, dense, datasheet FLOP/s: the denominator of MFU
-    double device_bandwidth = 0;  // bytes/s, datasheet
-    double memory_efficiency = 0; // share of it that memory-bound kernels reach
-    int64_t launch_ns = 0;        // from one kernel's end to the next one's start on a full stream
+    Bytes device_memory;           // what cudaMemGetInfo calls total
+    Bytes library_memory;          // context and libraries, before the first tensor
+    double dense_flops = 0;        // bf16 tensor, dense, datasheet FLOP/s: the denominator of MFU
+    double device_bandwidth = 0;   // bytes/s, datasheet
+    double memory_efficiency = 0;  // share of it that memory-bound kernels reach
+    int64_t launch_ns = 0;         // from one kernel's end to the next one's start on a full stream
     RateFit gemm, gemm_accumulate;
     RateFit attention_forward, attention_forward_causal;
     RateFit attention_backward, attention_backward_causal;
     double deterministic_slowdown = 1;  // time of deterministic attention backward over the other
 
     // Host
-    Bytes host_memory;            // of one GPU's share of the host
-    Bytes pinnable_memory;        // of it, what can be page-locked
+    Bytes host_memory;      // of one GPU's share of the host
+    Bytes pinnable_memory;  // of it, what can be page-locked
     double host_bandwidth = 0;
     double pin_seconds_per_gib = 0;
     // Links
-    std::string host_link;        // "pcie" or "c2c"
+    std::string host_link;  // "pcie" or "c2c"
     LinkDirection to_device, to_host;
-    double both_directions = 0;   // bytes/s of both directions together when both run
-    std::string peer_link;        // "nvlink" or "pcie"; empty: none
-    double peer_bandwidth = 0;    // bytes/s each way to the other GPUs
+    double both_directions = 0;  // bytes/s of both directions together when both run
+    std::string peer_link;       // "nvlink" or "pcie"; empty: none
+    double peer_bandwidth = 0;   // bytes/s each way to the other GPUs
     int64_t peer_latency_ns = 0;
-    int32_t max_gpus = 1;         // GPUs joined by the peer link
+    int32_t max_gpus = 1;  // GPUs joined by the peer link
     // Disk
     Bytes disk_memory;
     double disk_read = 0, disk_write = 0;  // bytes/s
@@ -108,14 +108,14 @@ Result<Hardware> parse_hardware(std::string_view toml, const std::string& where,
 Result<Hardware> read_hardware(const std::string& name_or_path, const std::filesystem::path& data);
 std::vector<std::string> shipped_hardware(const std::filesystem::path& data);
 
-// Time of `work` alone on the machine: launch + the larger of its FLOPs over the rate of its shape and its bytes
-// over bandwidth; copies: per piece by the curve. Whole nanoseconds, at least 1 for any work that is not `none`
-// and not empty. Pure; tens of nanoseconds a call.
+// Time of `work` alone on the machine: launch + the larger of its FLOPs over the rate of its shape and its
+// bytes over bandwidth; copies: per piece by the curve. Whole nanoseconds, at least 1 for any work that is
+// not `none` and not empty. Pure; tens of nanoseconds a call.
 Nanoseconds duration_of(const Work& work, const Hardware& hardware);
 
-// Scratch bytes of one attention backward call (cuDNN graph API; docs/cost-model.md): with elements queries q,
-// keys kv, query heads h, head size d:  4 q h d (kv/256 if deterministic, else 1) + 4 kv h d if heads are not
-// packed + 0.44 MiB. Forward needs none.
+// Scratch bytes of one attention backward call (cuDNN graph API; docs/cost-model.md): with elements queries
+// q, keys kv, query heads h, head size d:  4 q h d (kv/256 if deterministic, else 1) + 4 kv h d if heads are
+// not packed + 0.44 MiB. Forward needs none.
 Bytes attention_workspace(int64_t queries, int64_t keys, int64_t heads, int64_t head_dim, bool deterministic,
                           bool packed);
 

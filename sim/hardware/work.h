@@ -11,21 +11,21 @@ namespace headroom {
 
 // What an op keeps busy. Each kind belongs to one resource class (see Sharing).
 enum class WorkKind : uint8_t {
-    none,                // nothing to do (an op that exists for its dependencies): 0 ns
-    gemm,                // C[m,n] = A[m,k] B[n,k]^T
-    gemm_accumulate,     // weight gradient, fp32 sum: C[m,n] += A[k,m]^T B[k,n]
-    attention_forward,   // q queries x kv keys, `heads` query heads over `kv_heads`
+    none,               // nothing to do (an op that exists for its dependencies): 0 ns
+    gemm,               // C[m,n] = A[m,k] B[n,k]^T
+    gemm_accumulate,    // weight gradient, fp32 sum: C[m,n] += A[k,m]^T B[k,n]
+    attention_forward,  // q queries x kv keys, `heads` query heads over `kv_heads`
     attention_backward,
     attention_backward_deterministic,
-    memory_bound,        // elementwise, norms, gathers: bytes over device bandwidth
-    copy_to_device,      // host -> device over the host link
-    copy_to_host,        // device -> host
-    peer,                // device -> device over the peer link: point to point, full duplex
-    all_reduce,          // ring algorithm over `ranks`: 2 (r - 1) / r of `bytes` each way
-    all_gather,          // (r - 1) / r of `bytes` (the gathered size)
-    reduce_scatter,      // the same
-    disk_read,           // disk -> host
-    disk_write,          // host -> disk
+    memory_bound,    // elementwise, norms, gathers: bytes over device bandwidth
+    copy_to_device,  // host -> device over the host link
+    copy_to_host,    // device -> host
+    peer,            // device -> device over the peer link: point to point, full duplex
+    all_reduce,      // ring algorithm over `ranks`: 2 (r - 1) / r of `bytes` each way
+    all_gather,      // (r - 1) / r of `bytes` (the gathered size)
+    reduce_scatter,  // the same
+    disk_read,       // disk -> host
+    disk_write,      // host -> disk
     count_
 };
 
@@ -43,11 +43,11 @@ struct Work {
     bool causal = false;              // attention: only keys at or before the query
     int32_t batch = 1;                // gemm: equal problems side by side (experts); attention: query blocks
     int32_t heads = 0, kv_heads = 0, head_dim = 0;  // attention
-    int32_t ranks = 1;                // collectives
-    int64_t m = 0, n = 0, k = 0;      // gemm; attention: m = queries, n = keys
-    int64_t pieces = 0;               // copies: contiguous pieces of bytes / pieces each
-    int64_t bytes = 0;                // bytes moved (attention and gemm: operands and result once)
-    int64_t flops = 0;                // floating-point operations, a multiply-add counts 2
+    int32_t ranks = 1;                              // collectives
+    int64_t m = 0, n = 0, k = 0;                    // gemm; attention: m = queries, n = keys
+    int64_t pieces = 0;                             // copies: contiguous pieces of bytes / pieces each
+    int64_t bytes = 0;  // bytes moved (attention and gemm: operands and result once)
+    int64_t flops = 0;  // floating-point operations, a multiply-add counts 2
     auto operator<=>(const Work&) const = default;
 };
 

@@ -1,0 +1,120 @@
+#include <algorithm>
+
+#include "hardware/hardware.h"
+
+// Formulas and units: docs/cost-model.md. Only + - * / in a fixed order, so every machine gets the same
+// result.
+namespace headroom {
+namespace {
+
+// Seconds that one piece of `bytes` takes.
+double time_of_piece(const Curve& curve, double bytes) {
+    const auto& points = curve.points;
+    const auto time_at = [&](size_t i) { return static_cast<double>(points[i].bytes) / points[i].bandwidth; };
+    if (points.size() == 1) return std::max(bytes / points[0].bandwidth, time_at(0));
+    if (bytes <= static_cast<double>(points[0].bytes)) return time_at(0);
+    size_t right = 1;
+    while (right + 1 < points.size() && bytes > static_cast<double>(points[right].bytes)) ++right;
+    const double b0 = static_cast<double>(points[right - 1].bytes),
+                 b1 = static_cast<double>(points[right].bytes);
+    const double t0 = time_at(right - 1), t1 = time_at(right);
+    return bytes == b1 ? t1 : t0 + (bytes - b0) * ((t1 - t0) / (b1 - b0));
+}
+
+double host_copy(const Work& work, const LinkDirection& link) {
+    const double pieces = static_cast<double>(std::max<int64_t>(work.pieces, 1));
+    const Curve& curve = work.copy == PageCopy::loop    ? link.single
+                         : work.copy == PageCopy::batch ? link.batch
+                                                        : link.gather;
+    return pieces * time_of_piece(curve, static_cast<double>(work.bytes) / pieces);
+}
+
+// Ring algorithm: `steps` messages in a row, which pass `share` of the bytes over each GPU's link.
+double ring(const Work& work, const Hardware& h, double passes) {
+    const double ranks = work.ranks;
+    const double latency = static_cast<double>(h.peer_latency_ns) * 1e-9;
+    const double steps = passes * (ranks - 1);
+    return steps * latency + steps / ranks * static_cast<double>(work.bytes) / h.peer_bandwidth;
+}
+
+// A kernel: launch, then the slower of arithmetic and memory. No shape runs above the datasheet's dense rate,
+// whatever the fit says outside the shapes that it was made from.
+double kernel(const Work& work, const Hardware& h, double seconds_per_flop) {
+    const double flops = static_cast<double>(work.flops);
+    const double arithmetic = std::max(flops * seconds_per_flop, flops / h.dense_flops);
+    const double memory = static_cast<double>(work.bytes) / (h.device_bandwidth * h.memory_efficiency);
+    return static_cast<double>(h.launch_ns) * 1e-9 + std::max(arithmetic, memory);
+}
+
+double gemm_rate(const Work& w, const RateFit& r) {
+    return r.per_flop + r.by_m / static_cast<double>(w.m) + r.by_n / static_cast<double>(w.n) +
+           r.by_k / static_cast<double>(w.k);
+}
+
+double attention_rate(const Work& w, const RateFit& r) {
+    return r.per_flop + r.by_m / static_cast<double>(w.m) + r.by_n / static_cast<double>(w.n);
+}
+
+double seconds_of(const Work& w, const Hardware& h) {
+    switch (w.kind) {
+        case WorkKind::gemm:
+            return kernel(w, h, gemm_rate(w, h.gemm));
+        case WorkKind::gemm_accumulate:
+            return kernel(w, h, gemm_rate(w, h.gemm_accumulate));
+        case WorkKind::attention_forward:
+            return kernel(w, h,
+                          attention_rate(w, w.causal ? h.attention_forward_causal : h.attention_forward));
+        case WorkKind::attention_backward:
+            return kernel(w, h,
+                          attention_rate(w, w.causal ? h.attention_backward_causal : h.attention_backward));
+        case WorkKind::attention_backward_deterministic:
+            return kernel(w, h,
+                          h.deterministic_slowdown * attention_rate(w, w.causal ? h.attention_backward_causal
+                                                                                : h.attention_backward));
+        case WorkKind::memory_bound:
+            return kernel(w, h, 0);
+        case WorkKind::copy_to_device:
+            return host_copy(w, h.to_device);
+        case WorkKind::copy_to_host:
+            return host_copy(w, h.to_host);
+        case WorkKind::peer:
+            return static_cast<double>(std::max<int64_t>(w.pieces, 1)) *
+                       static_cast<double>(h.peer_latency_ns) * 1e-9 +
+                   static_cast<double>(w.bytes) / h.peer_bandwidth;
+        case WorkKind::all_reduce:
+            return ring(w, h, 2);
+        case WorkKind::all_gather:
+        case WorkKind::reduce_scatter:
+            return ring(w, h, 1);
+        case WorkKind::disk_read:
+            return static_cast<double>(w.bytes) / h.disk_read;
+        case WorkKind::disk_write:
+            return static_cast<double>(w.bytes) / h.disk_write;
+        case WorkKind::none:
+        case WorkKind::count_:
+            break;
+    }
+    return 0;
+}
+
+}  // namespace
+
+Nanoseconds duration_of(const Work& work, const Hardware& hardware) {
+    if (sharing_of(work) == Sharing::idle) return Nanoseconds(0);
+    const double ns = seconds_of(work, hardware) * 1e9 + 0.5;
+    if (!(ns < 9.2e18)) throw Overflow();  // also a link or disk that the machine does not have
+    return Nanoseconds(std::max<int64_t>(static_cast<int64_t>(ns), 1));
+}
+
+Bytes attention_workspace(int64_t queries, int64_t keys, int64_t heads, int64_t head_dim, bool deterministic,
+                          bool packed) {
+    constexpr int64_t kFixed = 461374;  // 0.44 MiB, rounded up
+    constexpr int64_t kKeyBlock = 256;  // keys whose part of dQ is kept apart when deterministic
+    const int64_t row = checked_mul(4, checked_mul(heads, head_dim));  // fp32
+    const int64_t copies = deterministic ? ceil_div(keys, kKeyBlock) : 1;
+    const int64_t query_part = checked_mul(checked_mul(row, queries), copies);
+    const int64_t key_part = packed ? 0 : checked_mul(row, keys);
+    return Bytes(checked_add(checked_add(query_part, key_part), kFixed));
+}
+
+}  // namespace headroom

@@ -1,0 +1,58 @@
+// From measured rows to the constants of the cost model. Every fit minimises the sum of squared relative
+// errors of time, with non-negative unknowns (nnls.h): a term that the rows do not support becomes 0 instead
+// of negative, so a longer shape never costs less.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "hardware/hardware.h"
+#include "hardware/measured.h"
+
+namespace headroom {
+
+// The terms of a RateFit that a fit may use; the others stay 0.
+struct RateTerms {
+    bool by_m = false, by_n = false, by_k = false;
+};
+
+// One row: `work` took flops / flops_per_second, launch included. Rows that are not for the fit are only
+// compared.
+struct RatePoint {
+    Work work;
+    double flops_per_second = 0;
+    bool fitted = true;
+};
+
+// A row beside the fit. `predicted` uses the fitted constants alone (no bound by bytes, no datasheet limit).
+struct Residual {
+    std::string kind;                    // "gemm", "attention_backward", ...
+    std::string shape;                   // "4096 x 3584 x 4608"
+    double measured = 0, predicted = 0;  // FLOP/s
+    bool fitted = true;
+    double error() const { return predicted / measured - 1; }
+};
+
+struct RateResult {
+    RateFit fit;
+    std::vector<Residual> residuals;  // in the order of the points
+};
+
+// t = launch + flops (a + b/m + c/n + d/k). Error: no row to fit from; a row whose rate is not positive and
+// finite, whose shape lacks a dimension that a term divides by, or that takes no longer than the launch.
+Result<RateResult> fit_rate(const std::string& kind, std::span<const RatePoint> points, int64_t launch_ns,
+                            RateTerms terms);
+
+// All rates of a machine.
+struct FittedRates {
+    RateFit gemm, gemm_accumulate;
+    RateFit attention_forward, attention_forward_causal, attention_backward, attention_backward_causal;
+    double deterministic_slowdown = 1;
+    std::vector<Residual> residuals;
+};
+// Error: as fit_rate; also where a kind of work has no row at all.
+Result<FittedRates> fit_rates(const Measured& measured, int64_t launch_ns);
+
+}  // namespace headroom

@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "shipped.h"
+
+namespace headroom {
+namespace {
+
+using test::round_machine;
+
+TEST(Duration, AKernelIsItsLaunchAndTheSlowerOfArithmeticAndMemory) {
+    const Hardware h = round_machine();
+    // 2e9 FLOPs at 1 TFLOP/s; its 6 MB would take 12 us.
+    EXPECT_EQ(duration_of(gemm(1000, 1000, 1000), h), Nanoseconds(1000 + 2'000'000));
+    // 2e6 FLOPs would take 2 us; 4,004,000 bytes at 0.5 TB/s take 8,008 ns.
+    EXPECT_EQ(duration_of(gemm(1, 1000, 1000), h),
+              Nanoseconds(1000 + (2 * (1000 + 1000 * 1000 + 1000)) / 500));
+    EXPECT_EQ(duration_of(memory_bound(500'000), h), Nanoseconds(1000 + 1000));
+}
+
+TEST(Duration, TheRateFollowsTheShape) {
+    Hardware h = round_machine();
+    h.gemm = {1e-12, 1e-10, 2e-10, 3e-10};
+    const double rate = 1e-12 + 1e-10 / 100 + 2e-10 / 200 + 3e-10 / 400;
+    EXPECT_EQ(duration_of(gemm(100, 200, 400), h).count(),
+              static_cast<int64_t>(1000 + 16e6 * rate * 1e9 + 0.5));
+}
+
+TEST(Duration, NothingRunsAboveTheDenseRate) {
+    Hardware h = round_machine();
+    h.gemm = {1e-15, 0, 0, 0};
+    EXPECT_EQ(duration_of(gemm(1000, 1000, 1000), h), Nanoseconds(1000 + 1'000'000));
+}
+
+TEST(Duration, CausalAndBackwardHaveTheirOwnRows) {
+    Hardware h = round_machine();
+    h.attention_forward_causal.per_flop = 2e-12;
+    h.attention_backward.per_flop = 3e-12;
+    h.attention_backward_causal.per_flop = 4e-12;
+    const auto time = [&](bool backward, bool deterministic, bool causal) {
+        const Work w = attention(backward, deterministic, causal, 512, 512, 8, 8, 64);
+        const double us = static_cast<double>(duration_of(w, h).count() - h.launch_ns) / 1e3;
+        return us * 1e6 / static_cast<double>(w.flops);
+    };
+    EXPECT_NEAR(time(false, false, false), 1, 1e-5);
+    EXPECT_NEAR(time(false, false, true), 2, 1e-5);
+    EXPECT_NEAR(time(true, false, false), 3, 1e-5);
+    EXPECT_NEAR(time(true, false, true), 4, 1e-5);
+    EXPECT_NEAR(time(true, true, true), 5, 1e-5);
+}
+
+TEST(Duration, CopiesFollowTheCurvePerPiece) {
+    const Hardware h = round_machine();
+    const auto ns = [&](int64_t bytes, int64_t pieces) {
+        return duration_of(copy(WorkKind::copy_to_device, bytes, pieces), h).count();
+    };
+    EXPECT_EQ(ns(1000, 1), 4000);
+    EXPECT_EQ(ns(2000, 1), 6000);
+    EXPECT_EQ(ns(4000, 1), 8000);
+    EXPECT_EQ(ns(1500, 1), 5000) << "linear between points";
+    EXPECT_EQ(ns(3000, 1), 7000);
+    EXPECT_EQ(ns(10, 1), 4000) << "below the first point";
+    EXPECT_EQ(ns(8000, 1), 12000) << "the last slope";
+    EXPECT_EQ(ns(8000, 4), 4 * 6000);
+}
+
+TEST(Duration, OnePointIsABandwidthWithALeastTime) {
+    Hardware h = round_machine();
+    h.to_device.batch.points = {{1000, 1e9}};
+    EXPECT_EQ(duration_of(copy(WorkKind::copy_to_device, 10, 1), h), Nanoseconds(1000));
+    EXPECT_EQ(duration_of(copy(WorkKind::copy_to_device, 5000, 1), h), Nanoseconds(5000));
+}
+
+TEST(Duration, CollectivesAreRings) {
+    const Hardware h = round_machine();  // 1 byte a nanosecond, 500 ns a step
+    EXPECT_EQ(duration_of(collective(WorkKind::all_reduce, 4000, 4), h), Nanoseconds(6 * 500 + 6000));
+    EXPECT_EQ(duration_of(collective(WorkKind::all_gather, 4000, 4), h), Nanoseconds(3 * 500 + 3000));
+    EXPECT_EQ(duration_of(collective(WorkKind::reduce_scatter, 4000, 4), h), Nanoseconds(3 * 500 + 3000));
+    EXPECT_EQ(duration_of(copy(WorkKind::peer, 4000, 1), h), Nanoseconds(500 + 4000));
+}
+
+TEST(Duration, DiskHasNoLaunch) {
+    const Hardware h = round_machine();
+    EXPECT_EQ(duration_of(disk(WorkKind::disk_read, 4000), h), Nanoseconds(2000));
+    EXPECT_EQ(duration_of(disk(WorkKind::disk_write, 4000), h), Nanoseconds(4000));
+}
+
+TEST(Duration, NoWorkTakesNoTimeAndAnyWorkTakesSome) {
+    const Hardware h = round_machine();
+    EXPECT_EQ(duration_of(Work{}, h), Nanoseconds(0));
+    EXPECT_EQ(duration_of(copy(WorkKind::copy_to_host, 0, 0), h), Nanoseconds(0));
+    EXPECT_EQ(duration_of(collective(WorkKind::all_reduce, 4000, 1), h), Nanoseconds(0));
+    EXPECT_EQ(duration_of(disk(WorkKind::disk_read, 1), h), Nanoseconds(1));
+}
+
+TEST(Duration, WhatNeverEndsIsAnOverflow) {
+    Hardware h = round_machine();
+    h.peer_bandwidth = 0;
+    EXPECT_THROW(duration_of(copy(WorkKind::peer, 1, 1), h), Overflow);
+    EXPECT_THROW(duration_of(disk(WorkKind::disk_write, INT64_MAX), h), Overflow);
+}
+
+// docs/cost-model.md; the MiB that cuDNN asked for, 0.44 MiB above the whole number.
+TEST(Workspace, IsWhatTheLibraryAskedFor) {
+    struct Row {
+        int64_t queries, keys, heads;
+        bool packed;
+        double mib, deterministic_mib;
+    };
+    const std::vector<Row> rows = {{4096, 8192, 28, false, 168, 1904},   {28672, 8192, 4, true, 56, 1792},
+                                   {4096, 4096, 28, false, 112, 952},    {4096, 12288, 28, false, 224, 2856},
+                                   {4096, 65536, 28, false, 952, 15232}, {32 * 896, 8192, 4, true, 56, 1792}};
+    for (const Row& r : rows) {
+        const auto mib = [&](bool deterministic) {
+            const Bytes bytes = attention_workspace(r.queries, r.keys, r.heads, 128, deterministic, r.packed);
+            return static_cast<double>(bytes.count()) / static_cast<double>(kMiB);
+        };
+        EXPECT_NEAR(mib(false), r.mib + 0.44, 1e-6) << r.queries << " x " << r.keys;
+        EXPECT_NEAR(mib(true), r.deterministic_mib + 0.44, 1e-6) << r.queries << " x " << r.keys;
+    }
+}
+
+TEST(Workspace, AbsurdShapesOverflow) {
+    EXPECT_THROW(attention_workspace(INT64_MAX / 2, 8192, 28, 128, true, true), Overflow);
+}
+
+}  // namespace
+}  // namespace headroom

@@ -1,0 +1,125 @@
+#include "hardware/hardware.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "hardware/measured.h"
+#include "shipped.h"
+
+namespace headroom {
+namespace {
+
+TEST(Shipped, EveryFileReads) {
+    const std::vector<std::string> names = shipped_hardware(test::data());
+    EXPECT_EQ(names, (std::vector<std::string>{"a100-80-sxm", "b200-sxm", "gh200-144", "h100-pcie",
+                                               "h100-sxm-pcie5", "h200-sxm-pcie5", "rtx-4090"}));
+    for (const std::string& name : names) {
+        const Hardware h = test::shipped(name);
+        EXPECT_EQ(h.name, name);
+        EXPECT_EQ(h.calibrated, name == "h200-sxm-pcie5") << "only the H200 was measured";
+        if (!h.calibrated) {
+            EXPECT_EQ(h.provenance, "datasheet") << name;
+        }
+        EXPECT_EQ(h.peer_link.empty(), h.max_gpus == 1) << name;
+        EXPECT_GE(h.host_bandwidth, h.host_link == "c2c" ? h.both_directions : 0) << name;
+    }
+}
+
+TEST(Shipped, TheH200IsAsMeasured) {
+    const Hardware h = test::shipped("h200-sxm-pcie5");
+    EXPECT_EQ(h.device_memory, Bytes(150'109'880'320));
+    EXPECT_NEAR(static_cast<double>(h.library_memory.count()), 0.70 * static_cast<double>(kGiB), 1);
+    EXPECT_EQ(h.host_memory, Bytes(128 * kGiB));
+    EXPECT_EQ(h.pinnable_memory, Bytes(96 * kGiB));
+    EXPECT_EQ(h.disk_memory, Bytes(64 * kGiB));
+    EXPECT_DOUBLE_EQ(h.both_directions, 98.9e9);
+    EXPECT_DOUBLE_EQ(h.dense_flops, 989.4e12);
+    EXPECT_EQ(h.max_gpus, 8);
+}
+
+// 14.74 ms of GEMMs end after 16.47 ms beside a copy of 9.8 ms.
+TEST(Shipped, TheH200sInterferenceRepeatsTheMeasurement) {
+    const Hardware h = test::shipped("h200-sxm-pcie5");
+    const auto rate = [&](Sharing v, Sharing a) {
+        return h.interference[static_cast<size_t>(v)][static_cast<size_t>(a)];
+    };
+    const double done_beside = 9.8 * rate(Sharing::gemm, Sharing::to_device);
+    EXPECT_NEAR(9.8 + (14.74 - done_beside), 16.47, 0.05);
+    EXPECT_LT(rate(Sharing::gemm, Sharing::to_device_gather), rate(Sharing::gemm, Sharing::to_device));
+    EXPECT_EQ(rate(Sharing::to_device, Sharing::gemm), 1);
+    EXPECT_EQ(rate(Sharing::gemm, Sharing::disk), 1);
+}
+
+TEST(Shipped, CopiesAtThePointsAreExact) {
+    const Hardware h = test::shipped("h200-sxm-pcie5");
+    const auto check = [&](WorkKind kind, PageCopy how, const Curve& curve) {
+        for (const Curve::Point& p : curve.points) {
+            const double ns = static_cast<double>(p.bytes) / p.bandwidth * 1e9;
+            EXPECT_EQ(duration_of(copy(kind, p.bytes, 1, how), h).count(), static_cast<int64_t>(ns + 0.5));
+            const int64_t thousand = duration_of(copy(kind, 1000 * p.bytes, 1000, how), h).count();
+            EXPECT_NEAR(static_cast<double>(thousand), 1000 * ns, 1);
+        }
+    };
+    check(WorkKind::copy_to_device, PageCopy::loop, h.to_device.single);
+    check(WorkKind::copy_to_device, PageCopy::batch, h.to_device.batch);
+    check(WorkKind::copy_to_device, PageCopy::gather, h.to_device.gather);
+    check(WorkKind::copy_to_host, PageCopy::loop, h.to_host.single);
+    check(WorkKind::copy_to_host, PageCopy::batch, h.to_host.batch);
+    check(WorkKind::copy_to_host, PageCopy::gather, h.to_host.gather);
+}
+
+TEST(Shipped, GemmsOfTheTableAreNearWhatWasMeasured) {
+    const Hardware h = test::shipped("h200-sxm-pcie5");
+    for (const GemmRow& r : test::measured_h200().gemm) {
+        const Work work = gemm(r.m, r.n, r.k);
+        const double measured_ns = static_cast<double>(work.flops) / r.tflops / 1e3;
+        EXPECT_NEAR(static_cast<double>(duration_of(work, h).count()) / measured_ns, 1, 0.025)
+            << r.m << " x " << r.k << " x " << r.n;
+    }
+}
+
+// The other files carry the H200's rates times the ratio of the dense peaks, in five digits.
+TEST(Shipped, OtherRatesAreTheH200sAtTheSameShareOfThePeak) {
+    const Hardware base = test::shipped("h200-sxm-pcie5");
+    for (const std::string& name : shipped_hardware(test::data())) {
+        const Hardware h = test::shipped(name);
+        const double ratio = base.dense_flops / h.dense_flops;
+        const auto near = [&](const RateFit& a, const RateFit& b) {
+            EXPECT_NEAR(a.per_flop, b.per_flop * ratio, 1e-4 * a.per_flop) << name;
+            EXPECT_NEAR(a.by_m, b.by_m * ratio, 1e-4 * a.by_m) << name;
+            EXPECT_NEAR(a.by_n, b.by_n * ratio, 1e-4 * a.by_n) << name;
+            EXPECT_NEAR(a.by_k, b.by_k * ratio, 1e-4 * a.by_k) << name;
+        };
+        near(h.gemm, base.gemm);
+        near(h.gemm_accumulate, base.gemm_accumulate);
+        near(h.attention_forward, base.attention_forward);
+        near(h.attention_forward_causal, base.attention_forward_causal);
+        near(h.attention_backward, base.attention_backward);
+        near(h.attention_backward_causal, base.attention_backward_causal);
+        EXPECT_EQ(h.deterministic_slowdown, base.deterministic_slowdown) << name;
+    }
+}
+
+TEST(ReadHardware, TakesANameOrAPath) {
+    const auto path = test::data() / "models" / "hardware" / "rtx-4090.toml";
+    const auto by_path = read_hardware(path.string(), "/nowhere");
+    ASSERT_TRUE(by_path) << by_path.error().text();
+    EXPECT_EQ(*by_path, test::shipped("rtx-4090"));
+}
+
+TEST(ReadHardware, AnUnknownNameGetsTheNearestOne) {
+    const auto unknown = read_hardware("h200-sxm-pcie4", test::data());
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().fault, Fault::bad_input);
+    EXPECT_NE(unknown.error().text().find("did you mean 'h200-sxm-pcie5'"), std::string::npos)
+        << unknown.error().text();
+    EXPECT_FALSE(read_hardware("", test::data()));
+    EXPECT_FALSE(read_hardware("..", test::data()));
+    EXPECT_FALSE(read_hardware("/nowhere/x.toml", test::data()));
+    EXPECT_FALSE(read_hardware("rtx-4090", "/nowhere"));
+}
+
+}  // namespace
+}  // namespace headroom
