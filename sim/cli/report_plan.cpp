@@ -46,8 +46,8 @@ struct TrafficSums {
 TrafficSums traffic_sums(const Evaluation& e, Pass pass) {
     TrafficSums s;
     for (const Traffic& t : e.traffic) {
-        if (t.pass != pass || t.selected == 0) continue;
-        ++s.chunks_layers;
+        if (t.pass != pass) continue;
+        s.chunks_layers += t.selected > 0 ? 1 : 0;
         s.selected += t.selected;
         s.most_selected = std::max<int64_t>(s.most_selected, t.selected);
         s.loaded += t.loaded;

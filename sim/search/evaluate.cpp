@@ -16,6 +16,17 @@ int64_t Evaluation::excess() const {
     return sum;
 }
 
+std::array<TierNeed, kTiers> needs_of(const Plan& plan, const Program& program) {
+    const std::array<int64_t, kTiers> budgets{plan.budget.device.count(), plan.budget.host.count(), plan.budget.disk.count()};
+    std::array<TierNeed, kTiers> tiers;
+    for (size_t t = 0; t < kTiers; ++t) {
+        tiers[t].need_bytes = program.arena[t];
+        tiers[t].budget_bytes = budgets[t];
+    }
+    tiers[0].need_bytes += program.standing[0][static_cast<size_t>(Category::libraries)];
+    return tiers;
+}
+
 Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool with_statistics,
                             const SimulateOptions& options) {
     HEADROOM_TRY(Program program, lower(plan, selections));
@@ -26,14 +37,8 @@ Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bo
     e.step_ns = simulation.duration_ns;
     e.ops = program.size();
     e.traffic = std::move(program.traffic);
-    const std::array<int64_t, kTiers> budgets{plan.budget.device.count(), plan.budget.host.count(),
-                                              plan.budget.disk.count()};
-    for (size_t t = 0; t < kTiers; ++t) {
-        e.tiers[t].need_bytes = program.arena[t];
-        e.tiers[t].budget_bytes = budgets[t];
-        e.tiers[t].peak = simulation.peaks[t];
-    }
-    e.tiers[0].need_bytes += program.standing[0][static_cast<size_t>(Category::libraries)];
+    e.tiers = needs_of(plan, program);
+    for (size_t t = 0; t < kTiers; ++t) e.tiers[t].peak = simulation.peaks[t];
     if (with_statistics) {
         const std::array<Peak, kTiers> peaks = simulation.peaks;
         e.statistics = statistics_of(timeline_of(plan, program, std::move(simulation)));

@@ -35,6 +35,9 @@ struct Evaluation {
     int64_t excess() const;
 };
 
+// Exact bytes of each tier of a lowered plan; peaks are not known before it is simulated.
+std::array<TierNeed, kTiers> needs_of(const Plan& plan, const Program& program);
+
 // Cost: about 200 ns an op (lower and simulate), twice that with statistics.
 Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool with_statistics,
                             const SimulateOptions& options = {});

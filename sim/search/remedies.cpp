@@ -21,18 +21,11 @@ struct Change {
 
 // The smallest budget of one tier with which the scenario fits, to whole GiB; 0: none.
 int64_t budget_needed(const Scenario& scenario, Searcher& searcher, size_t tier) {
-    SearchOptions options;
-    options.exact = false;
     const auto fits = [&](int64_t gib) {
         Budget b = scenario.plan.budget;
         (tier == 1 ? b.host : b.disk) = Bytes(gib * kGiB);
-        const Result<Found> found = searcher.best(b, options);
-        if (!found) return false;
-        const std::array<int64_t, kTiers> budgets{b.device.count(), b.host.count(), b.disk.count()};
-        for (size_t t = 0; t < kTiers; ++t) {
-            if (found->score.need_bytes[t] > budgets[t]) return false;
-        }
-        return true;
+        const Result<Found> found = searcher.roomiest(b);
+        return found && found->evaluation.fits();
     };
     int64_t low = (tier == 1 ? scenario.plan.budget.host : scenario.plan.budget.disk).count() / kGiB, high = 16 * 1024;
     if (!fits(high)) return 0;
@@ -151,6 +144,8 @@ Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& fou
         Searcher searcher(changed);
         SearchOptions options;
         options.op_budget = 0;
+        options.at_least = 1;
+        options.statistics = false;
         const Result<Found> best = searcher.best(changed.plan.budget, options);
         if (!best || !best->evaluation.fits()) return;
         fitting.emplace_back(change.rank, Remedy{change.what, change.setting, best->evaluation.step_ns, change.rank == 1});
@@ -164,16 +159,11 @@ Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& fou
     if (found.evaluation.tiers[1].headroom() < 0 || found.evaluation.tiers[0].headroom() < 0) {
         Searcher searcher(scenario);
         if (const int64_t gib = budget_needed(scenario, searcher, 1); gib > 0) {
-            for (const int64_t more : {int64_t{0}, int64_t{1}, int64_t{4}}) {  // the estimate may be a little low
-                const int64_t host = gib + more;
-                const size_t before = fitting.size();
-                apply({0, fmt::format("host budget {} -> {} GiB", format_bytes(scenario.plan.budget.host), host),
-                       fmt::format("budget.host={}GiB", host), [host](Scenario& s) {
-                           s.plan.budget.host = Bytes(host * kGiB);
-                           return true;
-                       }});
-                if (fitting.size() > before) break;
-            }
+            apply({0, fmt::format("host budget {} -> {} GiB", format_bytes(scenario.plan.budget.host), gib),
+                   fmt::format("budget.host={}GiB", gib), [gib](Scenario& s) {
+                       s.plan.budget.host = Bytes(gib * kGiB);
+                       return true;
+                   }});
         }
     }
     ++done;

@@ -12,6 +12,7 @@ namespace headroom {
 namespace {
 
 constexpr size_t kSampled = 24;    // candidates whose few chunks are simulated
+constexpr size_t kRoomiest = 6;    // candidates lowered to see whether anything fits
 constexpr size_t kAllExact = 400;  // spaces up to this size are simulated whole where their steps are short
 
 int64_t excess_of(const Score& score, const Budget& budget) {
@@ -93,13 +94,20 @@ std::vector<Decisions> Searcher::residencies(Plan plan, const Budget& budget) {
     both(together);
     const Score score = estimator_.score(plan);
     if (score.need_bytes[1] > budget.host.count() && budget.disk.count() > 0) {
-        const int64_t n = plan.chunks();
-        for (const int64_t eighths : {int64_t{2}, int64_t{4}, int64_t{6}, int64_t{8}}) {
-            const int64_t chunks = ceil_div(n * eighths, 8);
+        // As few as make the host fit.
+        const auto on_disk = [&](int64_t chunks) {
             if (kv_free) d.kv_residency.disk_chunks = chunks;
             if (gradient_free) d.kv_gradient_residency.disk_chunks = chunks;
-            keep();
+            ++scored_;
+            return estimator_.score(plan).need_bytes[1] <= budget.host.count();
+        };
+        int64_t low = 0, high = plan.chunks();
+        while (low + 1 < high) {
+            const int64_t middle = (low + high) / 2;
+            (on_disk(middle) ? high : low) = middle;
         }
+        on_disk(std::min(plan.chunks(), high + 1));  // pages freed late: one chunk more
+        keep();
     }
     return result;
 }
@@ -124,7 +132,7 @@ void Searcher::consider(const Plan& plan, const Budget& budget, std::vector<Cand
     }
 }
 
-Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options) {
+Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Budget& budget, const SearchOptions& options) {
     scored_ = 0;
     reasons_.clear();
     std::vector<Candidate> all;
@@ -147,6 +155,44 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
         return fail(scenario_.path, "no strategy can run this" + (why.empty() ? " on one GPU" : ":" + why),
                     "other decisions in [plan]");
     }
+    return all;
+}
+
+Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& options) {
+    HEADROOM_TRY(const std::vector<Candidate> all, candidates(budget, options));
+    const std::array<double, kTiers> budgets{static_cast<double>(budget.device.count()), static_cast<double>(budget.host.count()),
+                                             static_cast<double>(budget.disk.count())};
+    const auto fullness = [&](const Candidate& c) {  // of the fullest tier
+        double most = 0;
+        for (size_t t = 0; t < kTiers; ++t) {
+            const double need = static_cast<double>(c.score.need_bytes[t]);
+            if (need > 0) most = std::max(most, budgets[t] > 0 ? need / budgets[t] : 1e300);
+        }
+        return most;
+    };
+    std::vector<const Candidate*> order;
+    for (const Candidate& c : all) order.push_back(&c);
+    std::stable_sort(order.begin(), order.end(), [&](const Candidate* a, const Candidate* b) {
+        return std::make_pair(a->excess, fullness(*a)) < std::make_pair(b->excess, fullness(*b));
+    });
+    // Scores are near, not exact: the first that fits exactly, of a few.
+    Found found;
+    for (size_t i = 0; i < std::min(order.size(), kRoomiest); ++i) {
+        Found one;
+        one.plan = plan_of(order[i]->decisions, budget);
+        one.score = order[i]->score;
+        HEADROOM_TRY(const Program program, lower(one.plan, estimator_.selections(one.plan)));
+        one.evaluation.ops = program.size();
+        one.evaluation.tiers = needs_of(one.plan, program);
+        if (i == 0 || one.evaluation.excess() < found.evaluation.excess()) found = std::move(one);
+        if (found.evaluation.fits() || order[i]->excess > 0) break;
+    }
+    found.scored = scored_;
+    return found;
+}
+
+Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options) {
+    HEADROOM_TRY(std::vector<Candidate> all, candidates(budget, options));
     const auto better = [](const Candidate& a, const Candidate& b) {
         if ((a.excess > 0) != (b.excess > 0)) return b.excess > 0;
         if (a.excess > 0 && a.excess != b.excess) return a.excess < b.excess;
@@ -178,7 +224,7 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     // Exactly, two at a time.
     const auto exact = [&](const Candidate& c) {
         const Plan plan = plan_of(c.decisions, budget);
-        return evaluate(plan, estimator_.selections(plan), true);
+        return evaluate(plan, estimator_.selections(plan), options.statistics);
     };
     const auto better_exact = [](const Evaluation& a, const Evaluation& b) {
         if (a.fits() != b.fits()) return a.fits();
@@ -190,13 +236,14 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     };
     int64_t ops = 0;
     bool have = false;
-    for (size_t i = 0; i < all.size(); i += 2) {
-        if (i >= 2 && have && found.evaluation.fits() && ops >= options.op_budget) break;
+    const size_t together = options.at_least > 1 ? 2 : 1;
+    for (size_t i = 0; i < all.size(); i += together) {
+        if (static_cast<int64_t>(i) >= options.at_least && have && found.evaluation.fits() && ops >= options.op_budget) break;
         if (i >= 2 && have && !found.evaluation.fits() && i >= 8) break;
         if (small ? i >= sampled : (i >= sampled && have && found.evaluation.fits())) break;
         (void)estimator_.selections(plan_of(all[i].decisions, budget));
         std::future<Result<Evaluation>> second;
-        if (i + 1 < all.size()) {
+        if (i + 1 < all.size() && options.at_least > 1) {
             (void)estimator_.selections(plan_of(all[i + 1].decisions, budget));
             second = std::async(std::launch::async, [&, i] { return exact(all[i + 1]); });
         }

@@ -20,6 +20,8 @@ namespace headroom {
 struct SearchOptions {
     int64_t op_budget = 1'000'000;  // ops simulated exactly, beyond the first two candidates
     bool exact = true;              // false: the best by sampling, not simulated whole (evaluation is empty)
+    bool statistics = true;         // of the evaluation; without them half the time
+    int64_t at_least = 2;           // candidates simulated whole whatever op_budget says
     std::vector<std::string> strategies;  // empty: all, or the one that the scenario fixes
 };
 
@@ -37,6 +39,9 @@ public:
     // Error: no candidate can run; names every strategy's reason.
     Result<Found> best(const Budget& budget, const SearchOptions& options = {});
 
+    // The candidate that leaves most room, lowered for its exact bytes but not simulated: whether anything fits.
+    Result<Found> roomiest(const Budget& budget, const SearchOptions& options = {});
+
 private:
     struct Candidate {
         Decisions decisions;
@@ -45,6 +50,8 @@ private:
         int64_t time_ns = 0;     // best estimate so far
         int64_t total_bytes = 0;
     };
+    // Every candidate of every strategy asked for, scored. Error: none can run.
+    Result<std::vector<Candidate>> candidates(const Budget& budget, const SearchOptions& options);
     void consider(const Plan& plan, const Budget& budget, std::vector<Candidate>& all);
     // Residency shares worth trying for a candidate that leaves them free: as much on the device as fits.
     std::vector<Decisions> residencies(Plan plan, const Budget& budget);
