@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "shipped.h"
 
 namespace headroom {
@@ -110,14 +112,21 @@ double allowed(const Residual& r) {
     return 0.06;
 }
 
-TEST(FitH200, EveryRowIsNearTheFit) {
+TEST(FitH200, EveryRowIsNearTheFitAndStandsInTheDocumentation) {
     const auto rates = fit_rates(test::measured_h200(), test::shipped("h200-sxm-pcie5").launch_ns);
     ASSERT_TRUE(rates) << rates.error().text();
+    const auto document = read_file(test::data() / "docs" / "cost-model.md", kMiB);
+    ASSERT_TRUE(document) << document.error().text();
     size_t held_out = 0;
     for (const Residual& r : rates->residuals) {
-        fmt::print("| {} | {} | {:.0f} | {:.0f} | {:+.1f} % | {} |\n", r.kind, r.shape, r.measured / 1e12,
-                   r.predicted / 1e12, 100 * r.error(), r.fitted ? "" : "held out");
+        // Tenths of a percent as whole numbers: no "-0.0".
+        const double percent = static_cast<double>(std::lround(1000 * r.error())) / 10;
+        const std::string row =
+            fmt::format("| {} | {} | {:.0f} | {:.0f} | {:+.1f} % |{}|\n", r.kind, r.shape, r.measured / 1e12,
+                        r.predicted / 1e12, percent, r.fitted ? " " : " held out ");
+        fmt::print("{}", row);
         EXPECT_LE(std::abs(r.error()), allowed(r)) << r.kind << ' ' << r.shape;
+        EXPECT_NE(document->find(row), std::string::npos) << "docs/cost-model.md lacks " << row;
         held_out += r.fitted ? 0 : 1;
     }
     EXPECT_EQ(held_out, 10);
