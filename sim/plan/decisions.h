@@ -15,11 +15,11 @@ namespace headroom {
 
 // Where a tensor kind lives between uses. `ranks`: sharded over the GPUs, gathered over the peer link.
 enum class Home : uint8_t { device, host, ranks };
-// Attention outputs and their log-sum-exp: computed again in every forward, kept from a chunk's second forward
-// for its third, or kept from the fill pass on the device or the host.
+// Attention outputs and their log-sum-exp: computed again in every forward, kept from a chunk's second
+// forward for its third, or kept from the fill pass on the device or the host.
 enum class AttentionOutputs : uint8_t { recompute, chunk, device, host };
-// Of the chunk (or sequence) in its backward pass: every activation kept; or layer inputs alone, with one more
-// forward per layer.
+// Of the chunk (or sequence) in its backward pass: every activation kept; or layer inputs alone, with one
+// more forward per layer.
 enum class Activations : uint8_t { keep, checkpoint_device, checkpoint_host };
 enum class GradientPages : uint8_t { first_touch, all_at_once };
 
@@ -34,8 +34,8 @@ struct Attention {
 };
 
 // Homes of paged tensors. Layers [spread evenly] on the device hold all their pages there; of the others, the
-// first `device_chunks` chunks are on the device (every later chunk reads them), the last `disk_chunks` on disk
-// (read least), the rest on the host.
+// first `device_chunks` chunks are on the device (every later chunk reads them), the last `disk_chunks` on
+// disk (read least), the rest on the host.
 struct Residency {
     int64_t device_layers = 0;
     int64_t device_chunks = 0;
@@ -63,23 +63,24 @@ struct Decisions {
     Home weights_home = Home::device;
     Home gradients_home = Home::device;
     Home states_home = Home::device;
-    Residency kv_residency;            // of K and V
-    Residency kv_gradient_residency;   // of dK and dV
+    Residency kv_residency;           // of K and V
+    Residency kv_gradient_residency;  // of dK and dV
     GradientPages gradient_pages = GradientPages::first_touch;
     AttentionOutputs attention_outputs = AttentionOutputs::recompute;
     Activations activations = Activations::keep;
     int64_t prefetch = 1;       // pieces of work ahead that a load may run; 0: when it is needed
     int64_t staging_slots = 2;  // slots that pages travel through; >= prefetch + 1
-    Bytes staging_slot{kGiB / 2};  // largest slot of K and V pages; the past of a layer travels in such pieces
+    // Largest slot of K and V pages; the past of a layer travels in such pieces.
+    Bytes staging_slot{kGiB / 2};
     PageCopy page_copy = PageCopy::batch;
-    Bytes page_cache{0};        // device memory that keeps host pages after use (sparse)
-    int64_t wavefront = 1;      // chunks in flight in the fill pass: 1 or 2
-    Tokens loss_tile{1024};     // tokens whose logits exist at once; 0: the whole chunk or sequence
-    int64_t logits_fp32 = 0;    // fp32 copies of the logits beside the bf16 ones
-    Tokens mlp_tile{0};         // tokens of the MLP at once (whole-sequence strategies); 0: all
+    Bytes page_cache{0};      // device memory that keeps host pages after use (sparse)
+    int64_t wavefront = 1;    // chunks in flight in the fill pass: 1 or 2
+    Tokens loss_tile{1024};   // tokens whose logits exist at once; 0: the whole chunk or sequence
+    int64_t logits_fp32 = 0;  // fp32 copies of the logits beside the bf16 ones
+    Tokens mlp_tile{0};       // tokens of the MLP at once (whole-sequence strategies); 0: all
     // What the authors' code does and a better plan does not.
-    bool fill_head = false;        // LM head and the whole last layer in the fill pass
-    bool write_back_clean = false; // unchanged K and V written back after every use
+    bool fill_head = false;               // LM head and the whole last layer in the fill pass
+    bool write_back_clean = false;        // unchanged K and V written back after every use
     bool load_gradients_forward = false;  // dK and dV travel in forward passes too
 
     bool operator==(const Decisions&) const = default;

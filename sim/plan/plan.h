@@ -1,4 +1,4 @@
-// The Plan: what is trained, where, how much, and every decision. Complete: simulating it needs no other file.
+// The Plan: what is trained, where, how much, and every decision. Complete: it needs no other file.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@ enum class Optimizer : uint8_t { none, sgd, adamw, adamw8bit };
 // The training recipe. Never changed by the search unless the scenario allows it.
 struct Recipe {
     Optimizer optimizer = Optimizer::adamw;
-    Dtype states = Dtype::fp32;         // of AdamW's two moments (adamw8bit: int8 with fp32 scales per 256)
-    bool master_weights = false;        // fp32 master copy of the weights, kept with the states
-    Dtype gradients = Dtype::fp32;      // weight gradients, summed over all chunks
-    int64_t lora_rank = 0;              // 0: all parameters are trained
+    Dtype states = Dtype::fp32;     // of AdamW's two moments (adamw8bit: int8 with fp32 scales per 256)
+    bool master_weights = false;    // fp32 master copy of the weights, kept with the states
+    Dtype gradients = Dtype::fp32;  // weight gradients, summed over all chunks
+    int64_t lora_rank = 0;          // 0: all parameters are trained
     std::vector<std::string> lora_targets;  // of "q", "k", "v", "o", "gate", "up", "down"
-    int64_t batch = 1;                  // sequences a step, one after the other
+    int64_t batch = 1;                      // sequences a step, one after the other
     bool operator==(const Recipe&) const = default;
 };
 
@@ -73,8 +73,9 @@ struct Scenario {
     std::string path;   // as named by the user, for messages
     std::string name;   // file stem
     std::string title;  // optional one-line description from the file
-    Plan plan;          // model, hardware, context, budget, recipe, selection; decisions hold fixed and default values
-    int64_t gpus = 1;   // GPUs there are
+    // Model, hardware, context, budget, recipe, selection; its decisions hold fixed and default values.
+    Plan plan;
+    int64_t gpus = 1;                  // GPUs there are
     std::set<std::string> fixed;       // decision keys that the file fixes
     std::set<std::string> may_change;  // keys of trained-result decisions that the search may vary
 };
@@ -83,7 +84,7 @@ struct Scenario {
 // the hardware, strategy-independent. `where` names the source in errors.
 Result<void> check_plan(const Plan& plan, const std::string& where);
 
-// `overrides`: "key=value" pairs from the command line (--set context=2Mi --set budget.host=64GiB --set plan.chunk=8Ki).
+// `overrides`: "key=value" pairs from the command line (--set context=2Mi --set plan.chunk=8Ki).
 Result<Scenario> parse_scenario(std::string_view toml, const std::string& where,
                                 const std::filesystem::path& folder, const std::filesystem::path& data,
                                 const std::vector<std::string>& overrides = {});

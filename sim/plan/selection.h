@@ -19,14 +19,15 @@ struct Attention;
 struct RecordedSelection {
     std::string source;  // file, machine, date
     int64_t page = 0, chunk = 0, budget = 0, block = 0, layers = 0, chunks = 0;
-    std::vector<uint32_t> begin;  // [chunks * layers + 1] offsets into pages; row of (chunk, layer) = chunk * layers + layer
+    // [chunks * layers + 1] offsets into pages; row of (chunk, layer) = chunk * layers + layer.
+    std::vector<uint32_t> begin;
     std::vector<uint32_t> pages;  // ascending within a row
     bool operator==(const RecordedSelection&) const = default;
 };
 
 // Parameters of the model of selections, or a recorded one. All layers alike in the model.
-//  - `block_reuse`: of the pages beyond sink and local that a block selects, the share it takes over from the block
-//    before it in the same chunk; the others are drawn uniformly from the past.
+//  - `block_reuse`: of the pages beyond sink and local that a block selects, the share it takes over from the
+//    block before it in the same chunk; the others are drawn uniformly from the past.
 //  - `chunk_reuse`: the same for the first block of a chunk from the last block of the chunk before.
 struct SelectionModel {
     double block_reuse = 0.9;

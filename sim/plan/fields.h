@@ -1,0 +1,140 @@
+// The fields of Model and Hardware inside plan.json, each with its key and the values that arithmetic on it
+// stands. Contract: as for visit_decisions(), these are the only lists of keys; writing and reading go
+// through them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "hardware/hardware.h"
+#include "model/model.h"
+
+namespace headroom {
+
+// Closed bounds of a number.
+struct Range {
+    double low = 0, high = 0;
+};
+inline constexpr Range kFlag{0, 0};            // strings and booleans have no bounds
+inline constexpr Range kSize{0, 1 << 22};      // sizes of a model, which may be absent
+inline constexpr Range kPositive{1, 1 << 22};  // sizes that something is divided by
+inline constexpr Range kReal{0, 1e30};
+inline constexpr Range kRate{1, 1e30};  // rates that something is divided by
+inline constexpr Range kMemory{0, 1e18};
+
+template <class T, class Visit>
+void visit_experts(T& e, Visit&& visit) {
+    visit("count", e.count, kSize);
+    visit("per_token", e.per_token, kSize);
+    visit("intermediate", e.intermediate, kSize);
+    visit("shared", e.shared, kSize);
+    visit("router_bias", e.router_bias, kFlag);
+    visit("expert_bias", e.expert_bias, kFlag);
+}
+
+template <class T, class Visit>
+void visit_latent(T& l, Visit&& visit) {
+    visit("q_rank", l.q_rank, kSize);
+    visit("kv_rank", l.kv_rank, kSize);
+    visit("nope_dim", l.nope_dim, kSize);
+    visit("rope_dim", l.rope_dim, kSize);
+    visit("v_dim", l.v_dim, kSize);
+}
+
+template <class T, class Visit>
+void visit_rope(T& r, Visit&& visit) {
+    visit("theta", r.theta, kReal);
+    visit("local_theta", r.local_theta, kReal);
+    visit("scaling", r.scaling, kFlag);
+    visit("factor", r.factor, kReal);
+    visit("low_freq_factor", r.low_freq_factor, kReal);
+    visit("high_freq_factor", r.high_freq_factor, kReal);
+    visit("beta_fast", r.beta_fast, kReal);
+    visit("beta_slow", r.beta_slow, kReal);
+    visit("original_context_tokens", r.original_context, Range{0, 1 << 30});
+}
+
+// All but the nested parts: layers, rope, experts, latent.
+template <class T, class Visit>
+void visit_model(T& m, Visit&& visit) {
+    visit("name", m.name, kFlag);
+    visit("type", m.type, kFlag);
+    visit("hidden", m.hidden, kPositive);
+    visit("vocabulary", m.vocabulary, kPositive);
+    visit("tied_embeddings", m.tied_embeddings, kFlag);
+    visit("heads", m.heads, kPositive);
+    visit("kv_heads", m.kv_heads, kPositive);
+    visit("head_dim", m.head_dim, kPositive);
+    visit("intermediate", m.intermediate, kSize);
+    visit("qkv_bias", m.qkv_bias, kFlag);
+    visit("output_bias", m.output_bias, kFlag);
+    visit("mlp_bias", m.mlp_bias, kFlag);
+    visit("qk_norm", m.qk_norm, kFlag);
+    visit("attention_sinks", m.attention_sinks, kFlag);
+    visit("norms_per_layer", m.norms_per_layer, kSize);
+    visit("norm_epsilon", m.norm_epsilon, kReal);
+    visit("activation", m.activation, kFlag);
+    visit("max_context_tokens", m.max_context, Range{0, 1 << 30});
+    visit("not_trainable", m.not_trainable, kFlag);
+}
+
+template <class T, class Visit>
+void visit_rate(T& r, Visit&& visit) {
+    visit("per_flop_s", r.per_flop, kReal);
+    visit("by_m", r.by_m, kReal);
+    visit("by_n", r.by_n, kReal);
+    visit("by_k", r.by_k, kReal);
+}
+
+// All but the nested parts: rates, curves, interference.
+template <class T, class Visit>
+void visit_hardware(T& h, Visit&& visit) {
+    visit("name", h.name, kFlag);
+    visit("title", h.title, kFlag);
+    visit("calibrated", h.calibrated, kFlag);
+    visit("provenance", h.provenance, kFlag);
+    visit("accelerator", h.accelerator, kFlag);
+    visit("device_memory_bytes", h.device_memory, kMemory);
+    visit("library_memory_bytes", h.library_memory, kMemory);
+    visit("dense_flops_per_s", h.dense_flops, kRate);
+    visit("device_bandwidth_bytes_per_s", h.device_bandwidth, kRate);
+    visit("memory_efficiency", h.memory_efficiency, Range{1e-6, 1});
+    visit("launch_ns", h.launch_ns, Range{0, 1e9});
+    visit("deterministic_slowdown", h.deterministic_slowdown, Range{1e-3, 1e3});
+    visit("host_memory_bytes", h.host_memory, kMemory);
+    visit("pinnable_memory_bytes", h.pinnable_memory, kMemory);
+    visit("host_bandwidth_bytes_per_s", h.host_bandwidth, kReal);
+    visit("pin_s_per_gib", h.pin_seconds_per_gib, kReal);
+    visit("host_link", h.host_link, kFlag);
+    visit("both_directions_bytes_per_s", h.both_directions, kReal);
+    visit("peer_link", h.peer_link, kFlag);
+    visit("peer_bandwidth_bytes_per_s", h.peer_bandwidth, kReal);
+    visit("peer_latency_ns", h.peer_latency_ns, Range{0, 1e9});
+    visit("max_gpus", h.max_gpus, Range{1, 1 << 20});
+    visit("disk_memory_bytes", h.disk_memory, kMemory);
+    visit("disk_read_bytes_per_s", h.disk_read, kReal);
+    visit("disk_write_bytes_per_s", h.disk_write, kReal);
+}
+
+template <class T, class Visit>
+void visit_rates(T& h, Visit&& visit) {
+    visit("gemm", h.gemm);
+    visit("gemm_accumulate", h.gemm_accumulate);
+    visit("attention_forward", h.attention_forward);
+    visit("attention_forward_causal", h.attention_forward_causal);
+    visit("attention_backward", h.attention_backward);
+    visit("attention_backward_causal", h.attention_backward_causal);
+}
+
+template <class T, class Visit>
+void visit_curves(T& h, Visit&& visit) {
+    visit("to_device_single", h.to_device.single);
+    visit("to_device_batch", h.to_device.batch);
+    visit("to_device_gather", h.to_device.gather);
+    visit("to_host_single", h.to_host.single);
+    visit("to_host_batch", h.to_host.batch);
+    visit("to_host_gather", h.to_host.gather);
+}
+
+}  // namespace headroom

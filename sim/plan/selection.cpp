@@ -1,0 +1,161 @@
+// The model of page selections: draws in integers, so that every machine draws the same pages.
+#include "plan/selection.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/units.h"
+#include "plan/decisions.h"
+
+namespace headroom {
+namespace {
+
+// splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014). The range mapping
+// by multiply and shift is biased by less than range / 2^32, which the model does not notice.
+class Draw {
+public:
+    explicit Draw(uint64_t seed) : state_(seed) {}
+    uint64_t below(uint64_t range) {
+        uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return (((z ^ (z >> 31)) >> 32) * range) >> 32;
+    }
+
+private:
+    uint64_t state_;
+};
+
+// The distinct pages of one chunk. Both the list and the bits are kept: a short list is sorted, a long one is
+// read off the bits in order, whichever touches less memory.
+class Union {
+public:
+    explicit Union(int64_t pages) : bits_(ceil_div(pages, 64), 0) {}
+    void add(uint32_t page) {
+        uint64_t& word = bits_[page >> 6];
+        const uint64_t bit = uint64_t{1} << (page & 63);
+        if ((word & bit) != 0) return;
+        word |= bit;
+        list_.push_back(page);
+    }
+    // Appends the pages below `past` in ascending order, and empties the union.
+    void drain(int64_t past, std::vector<uint32_t>& out) {
+        const size_t words = ceil_div(past, 64);
+        if (list_.size() * 8 < words) {
+            std::sort(list_.begin(), list_.end());
+            for (uint32_t page : list_) bits_[page >> 6] = 0;
+            out.insert(out.end(), list_.begin(), list_.end());
+        } else {
+            for (size_t w = 0; w < words; ++w) {
+                for (uint64_t word = bits_[w]; word != 0; word &= word - 1) {
+                    out.push_back(static_cast<uint32_t>(w * 64 + std::countr_zero(word)));
+                }
+                bits_[w] = 0;
+            }
+        }
+        list_.clear();
+    }
+
+private:
+    std::vector<uint64_t> bits_;
+    std::vector<uint32_t> list_;
+};
+
+// The pages that the current block chose besides sink and local, all in [first, end of the free past).
+class Picks {
+public:
+    Picks(int64_t pages, int64_t first, int64_t count) : held_(pages, 0), first_(first), count_(count) {}
+
+    // The next block keeps `keep` of the picks, chosen at random, and draws the others from [first, end).
+    // Needs end - first >= count, so that a page that is not held is always there.
+    void next(int64_t keep, int64_t end, Draw& draw, Union& chunk) {
+        const size_t kept = std::min<size_t>(keep, picks_.size());
+        if (kept == 0) release_all();
+        while (picks_.size() > kept) {
+            std::swap(picks_[draw.below(picks_.size())], picks_.back());
+            held_[picks_.back()] = 0;
+            picks_.pop_back();
+        }
+        while (static_cast<int64_t>(picks_.size()) < count_) {
+            const auto page = static_cast<uint32_t>(first_ + draw.below(end - first_));
+            if (held_[page] != 0) continue;
+            held_[page] = 1;
+            picks_.push_back(page);
+            chunk.add(page);
+        }
+    }
+    void release_all() {
+        for (uint32_t page : picks_) held_[page] = 0;
+        picks_.clear();
+    }
+    void add_to(Union& chunk) const {
+        for (uint32_t page : picks_) chunk.add(page);
+    }
+
+private:
+    std::vector<uint8_t> held_;
+    std::vector<uint32_t> picks_;
+    int64_t first_, count_;
+};
+
+Selections from_record(const RecordedSelection& record, int64_t chunks, int64_t layer) {
+    Selections out;
+    out.begin.reserve(chunks + 1);
+    out.begin.push_back(0);
+    for (int64_t c = 0; c < chunks; ++c) {
+        const int64_t row = c * record.layers + layer % record.layers;
+        out.pages.insert(out.pages.end(), record.pages.begin() + record.begin[row],
+                         record.pages.begin() + record.begin[row + 1]);
+        out.begin.push_back(static_cast<uint32_t>(out.pages.size()));
+    }
+    return out;
+}
+
+int64_t share_of(double share, int64_t count) {
+    return static_cast<int64_t>(std::floor(share * static_cast<double>(count) + 0.5));
+}
+
+}  // namespace
+
+bool SelectionModel::operator==(const SelectionModel& o) const {
+    const bool same_record = recorded == o.recorded || (recorded && o.recorded && *recorded == *o.recorded);
+    return block_reuse == o.block_reuse && chunk_reuse == o.chunk_reuse && seed == o.seed &&
+           source == o.source && same_record;
+}
+
+Selections draw_selections(const SelectionModel& model, const Attention& attention, int64_t chunks,
+                           int64_t chunk_tokens, int64_t page_tokens, int64_t layer) {
+    if (model.recorded) return from_record(*model.recorded, chunks, layer);
+
+    const int64_t pages_per_chunk = chunk_tokens / page_tokens;
+    const int64_t blocks = ceil_div(chunk_tokens, attention.block);
+    const int64_t count = attention.budget - attention.sink - attention.local;
+    const int64_t keep_block = share_of(model.block_reuse, count);
+    const int64_t keep_chunk = share_of(model.chunk_reuse, count);
+
+    Selections out;
+    out.begin.reserve(chunks + 1);
+    out.begin.push_back(0);
+    Draw draw(model.seed);
+    Union distinct(chunks * pages_per_chunk);
+    Picks picks(chunks * pages_per_chunk, attention.sink, count);
+    for (int64_t c = 0; c < chunks; ++c) {
+        const int64_t past = c * pages_per_chunk;
+        if (past <= attention.budget) {
+            for (int64_t page = 0; page < past; ++page) out.pages.push_back(static_cast<uint32_t>(page));
+        } else {
+            const int64_t end = past - attention.local;
+            for (int64_t page = 0; page < attention.sink; ++page) distinct.add(static_cast<uint32_t>(page));
+            for (int64_t page = end; page < past; ++page) distinct.add(static_cast<uint32_t>(page));
+            picks.next(keep_chunk, end, draw, distinct);
+            picks.add_to(distinct);
+            for (int64_t b = 1; b < blocks; ++b) picks.next(keep_block, end, draw, distinct);
+            distinct.drain(past, out.pages);
+        }
+        out.begin.push_back(static_cast<uint32_t>(out.pages.size()));
+    }
+    return out;
+}
+
+}  // namespace headroom
