@@ -1,0 +1,13 @@
+// Trace files, as JSON: parsing ends with a Timeline that statistics can be taken of, or an Error.
+#include "input.h"
+#include "timeline/compare.h"
+#include "timeline/statistics.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    using namespace headroom;
+    const Result<Timeline> timeline = parse_timeline(text_of(data, size), "fuzz");
+    if (!timeline) return 0;
+    (void)statistics_of(*timeline);
+    (void)compare(*timeline, *timeline);
+    return 0;
+}
