@@ -86,6 +86,16 @@ std::string recipe_text(const Recipe& r) {
     return text;
 }
 
+// What is trained in figures: parameters, KV, and where the FLOPs of a forward pass go.
+std::string model_line(const Plan& p) {
+    const Parameters n = count_parameters(p.model);
+    const Flops f = forward_flops(p.model, p.context);
+    const std::string active = n.active < n.total() ? fmt::format(" ({} visited by a token)", format_integer(n.active)) : "";
+    return fmt::format("model       {} parameters{}; K and V {} bytes a token; FLOPs: attention {:.0f} %, projections {:.0f} %, MLP {:.0f} %, head {:.0f} %\n",
+                       format_integer(n.total()), active, format_integer(kv_bytes_per_token(p.model, p.decisions.kv).count()),
+                       100 * f.attention / f.total(), 100 * f.attention_projections / f.total(), 100 * f.mlp / f.total(), 100 * f.head / f.total());
+}
+
 std::string plan_lines(const Plan& p) {
     const Decisions& d = p.decisions;
     const int64_t layers = p.model.layer_count();
@@ -157,6 +167,7 @@ std::string report_text(const Answer& a) {
     std::string text = fmt::format("{} on {}{}, context {} ({} tokens)\n", p.model.name, p.gpus > 1 ? fmt::format("{} x ", p.gpus) : "",
                                    p.hardware.title, format_tokens(p.context), format_integer(p.context.count()));
     text += fmt::format("{}\n", recipe_text(p.recipe));
+    text += model_line(p);
     text += fmt::format("rates       {}\n\n", p.hardware.calibrated ? "calibrated: " + p.hardware.provenance
                                                                      : "UNCALIBRATED, from " + p.hardware.provenance);
     text += verdict_text(a) + "\n\n" + tiers_text(e) + "\n";
@@ -234,6 +245,14 @@ nlohmann::ordered_json report_json(const Answer& a) {
     nlohmann::ordered_json j;
     j["schema_version"] = 1;
     j["verdict"] = a.fits() ? "fits" : "does_not_fit";
+    const Parameters parameters = count_parameters(a.plan.model);
+    const Flops flops = forward_flops(a.plan.model, a.plan.context);
+    j["model"] = {{"name", a.plan.model.name},
+                  {"parameters", parameters.total()},
+                  {"active_parameters", parameters.active},
+                  {"kv_bytes_per_token", kv_bytes_per_token(a.plan.model, a.plan.decisions.kv).count()},
+                  {"forward_flops",
+                   {{"attention_projections", flops.attention_projections}, {"attention", flops.attention}, {"mlp", flops.mlp}, {"head", flops.head}}}};
     j["calibrated"] = a.plan.hardware.calibrated;
     j["rates"] = a.plan.hardware.provenance;
     j["tiers"] = tiers_json(e);

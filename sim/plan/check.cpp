@@ -78,7 +78,11 @@ Result<void> check_plan(const Plan& plan, const std::string& where) {
     try {
         if (!plan.model.not_trainable.empty()) {
             return fail(key_place(where, "model"),
-                        plan.model.name + " cannot be trained: " + plan.model.not_trainable,
+                        fmt::format("{} cannot be planned in training: {} (it has {} parameters; K and V "
+                                    "take {} bytes a token in bf16)",
+                                    plan.model.name, plan.model.not_trainable,
+                                    format_integer(count_parameters(plan.model).total()),
+                                    format_integer(kv_bytes_per_token(plan.model, Dtype::bf16).count())),
                         "a model of a trainable kind");
         }
         HEADROOM_CHECK(check_range(where, "context", plan.context.count(), 1, kMaxContext, "tokens"));

@@ -49,7 +49,7 @@ const Case cases[] = {
      [](Plan& p) { p.context = Tokens(kMaxContext + 1); }, "context", "1073741825", "tokens"},
     {"model", [](Plan& p) { p.model.not_trainable = ""; },
      [](Plan& p) { p.model.not_trainable = "latent attention"; }, "model",
-     "small cannot be trained: latent attention", "trainable"},
+     "small cannot be planned in training: latent attention (it has ", "trainable"},
     {"gpus",
      [](Plan& p) {
          p.gpus = 4;
