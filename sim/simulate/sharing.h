@@ -2,9 +2,11 @@
 //
 // Model. Each stream runs at most one op, of some class v (Sharing). Alone its rate is 1. Together:
 //     cap_v  = product over the other running classes a of interference[v][a]
-//     both directions of the host link together pass at most `both_directions` bytes/s: where both run, each gets
-//     at most both_directions x its own bandwidth / (sum of the two bandwidths), by max-min fairness
-//     rate_v = min(cap_v, fair share)
+//     both directions of the host link together pass at most `both_directions` bytes/s: where both run, the
+//     fair share of each is both_directions / (sum of the two bandwidths) of its own; what one of them cannot
+//     use, its cap being lower, the other gets (max-min fairness, weighted by bandwidth) rate_v = min(cap_v,
+//     fair share)
+// The bandwidth of a direction is that of its largest pieces; both_directions = 0 is no limit.
 // Rates are fixed point with kRateOne = 1; at least 1 unit, so that every op ends.
 #pragma once
 
