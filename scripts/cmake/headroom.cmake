@@ -9,7 +9,9 @@ endif()
 
 find_program(HEADROOM_CCACHE ccache)
 if(HEADROOM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${HEADROOM_CCACHE})
+    # Paths relative to the tree: another clone of it hits the same cache.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+        ${HEADROOM_CCACHE})
 endif()
 
 # -ffp-contract=off: the same input gives the same bytes of output on every machine.

@@ -15,8 +15,7 @@ namespace {
 using headroom::cli::Command;
 
 // A word that is no subcommand gets the nearest one, in our own form of errors.
-int unknown_subcommand(const CLI::App& root, const std::vector<Command>& commands, const std::string& word) {
-    (void)root;
+int unknown_subcommand(const std::vector<Command>& commands, const std::string& word) {
     std::vector<std::string> names;
     for (const Command& c : commands) names.push_back(c.app->get_name());
     const std::string near = headroom::nearest(word, names);
@@ -44,7 +43,7 @@ int run(int argc, char** argv) {
         const std::string word = argv[1];
         bool known = false;
         for (const Command& c : commands) known |= c.app->get_name() == word;
-        if (!known) return unknown_subcommand(root, commands, word);
+        if (!known) return unknown_subcommand(commands, word);
     }
     try {
         root.parse(argc, argv);
