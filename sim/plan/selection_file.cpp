@@ -16,6 +16,7 @@ constexpr int kSchemaVersion = 1;
 constexpr int64_t kMaxFile = 2 * kGiB;
 constexpr int64_t kMaxRows = int64_t{1} << 25;
 constexpr size_t kMaxPages = size_t{1} << 26;
+constexpr int64_t kMaxPageNumber = UINT32_MAX;
 
 std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -84,6 +85,10 @@ Result<RecordedSelection> read_record(TableReader& table) {
     if (out.chunks * out.layers > kMaxRows) {
         return fail(table.place("chunks"), fmt::format("{} chunks of {} layers", out.chunks, out.layers),
                     fmt::format("at most {} rows", kMaxRows));
+    }
+    if (const int64_t pages = out.chunks * (out.chunk / out.page); pages > kMaxPageNumber) {
+        return fail(table.place("chunks"), fmt::format("{} chunks, {} pages", out.chunks, pages),
+                    fmt::format("at most {} pages", kMaxPageNumber));
     }
     HEADROOM_CHECK(read_rows(table, out));
     HEADROOM_CHECK(table.finish());

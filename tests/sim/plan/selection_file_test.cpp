@@ -95,6 +95,22 @@ TEST_P(WrongSelection, IsOneClearError) {
 INSTANTIATE_TEST_SUITE_P(Inputs, WrongSelection, testing::ValuesIn(wrongs),
                          [](const auto& test) { return std::string(test.param.name); });
 
+// Page numbers are kept in 32 bits.
+TEST(SelectionFile, PagesEndBelow32Bits) {
+    Json json = Json::parse(write_selection(small_record()));
+    json["page_tokens"] = 1, json["chunk_tokens"] = 1 << 30;
+    json["layers"] = 1, json["chunks"] = 4;
+    json["rows"] = {Json::array(), Json::array(), Json::array(), {int64_t{3} << 30}};
+    const auto r = parse_selection(json.dump(), "s.json");
+    ASSERT_FALSE(r);
+    EXPECT_NE(r.error().found.find("4294967296 pages"), std::string::npos) << r.error().text();
+    json["chunks"] = 3, json["rows"].erase(0);
+    json["rows"][2][0] = (int64_t{2} << 30) - 1;
+    const auto most = parse_selection(json.dump(), "s.json");
+    ASSERT_TRUE(most) << most.error().text();
+    EXPECT_EQ(most->pages, std::vector<uint32_t>{0x7fffffff});
+}
+
 TEST(SelectionFile, BrokenTextIsAnError) {
     const std::string text = write_selection(small_record()), packed = gzip(text);
     for (size_t size = 0; size + 2 < text.size(); ++size) {
