@@ -57,12 +57,14 @@ function(headroom_test name)
     gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)
 endfunction()
 
-# headroom_fuzz(NAME sources... NEEDS libs...): the libFuzzer program NAME; CTest runs it over the entries of
-# tests/fuzz/corpus/NAME once, without mutation.
+# headroom_fuzz(NAME NEEDS libs...): the libFuzzer program fuzz_NAME of fuzz_NAME.cpp; CTest runs it over the entries
+# of corpus/NAME once, without mutation.
 function(headroom_fuzz name)
     cmake_parse_arguments(FUZZ "" "" "NEEDS" ${ARGN})
-    add_executable(${name} ${FUZZ_UNPARSED_ARGUMENTS})
-    target_link_libraries(${name} PRIVATE ${FUZZ_NEEDS} headroom_options)
-    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-    add_test(NAME ${name} COMMAND ${name} -runs=0 -rss_limit_mb=2048 ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name})
+    add_executable(fuzz_${name} fuzz_${name}.cpp)
+    target_link_libraries(fuzz_${name} PRIVATE ${FUZZ_NEEDS} headroom_options)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    target_compile_definitions(fuzz_${name} PRIVATE HEADROOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_test(NAME fuzz.${name} COMMAND fuzz_${name} -runs=0 -rss_limit_mb=4096
+        ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
 endfunction()
