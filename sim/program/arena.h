@@ -18,9 +18,9 @@ struct Packing {
     int64_t bytes = 0;               // end of the highest
 };
 
-// Greedy by size: the largest request first, each at the lowest address where it meets no conflict placed before.
-// Ties by index. Never below the largest sum that lives at once; docs/decisions has how near it comes.
-// Cost: O(n^2 log n) for n requests.
+// Greedy by size: the largest request first, each at the lowest address where it meets no conflict placed
+// before. Ties by index. Never below the largest sum that lives at once; docs/decisions has how near it
+// comes. Cost: O(n^2 log n) for n requests.
 Packing pack(std::span<const Packable> requests, int64_t alignment);
 
 }  // namespace headroom

@@ -9,7 +9,10 @@ namespace {
 
 size_t hash_of(const Work& w) {
     uint64_t h = 1469598103934665603ull;
-    const auto mix = [&h](int64_t v) { h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15ull; h ^= h >> 29; };
+    const auto mix = [&h](int64_t v) {
+        h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15ull;
+        h ^= h >> 29;
+    };
     mix(static_cast<int64_t>(w.kind) * 8 + static_cast<int64_t>(w.copy) * 2 + (w.causal ? 1 : 0));
     mix(w.batch);
     mix(w.m);
@@ -39,7 +42,8 @@ uint32_t StepBuilder::work(const Work& work) {
     return same_hash.back();
 }
 
-OpId StepBuilder::op(Stream stream, OpKind kind, uint32_t work, std::initializer_list<OpId> waits, int64_t piece) {
+OpId StepBuilder::op(Stream stream, OpKind kind, uint32_t work, std::initializer_list<OpId> waits,
+                     int64_t piece) {
     const OpId id = static_cast<OpId>(program_.ops.size());
     program_.ops.push_back(
         Op{work, chunk, layer, static_cast<uint16_t>(piece), kind, stream, pass, sequence});
@@ -86,10 +90,20 @@ void StepBuilder::take(BufferId buffer, OpId op) {
     Scratch& s = scratch_[index];
     if (s.taken_at != kNone) return;
     s.taken_at = op;
+    // What is released at the end of `op` or later still lives beside it.
+    std::erase_if(leaving_, [&](const auto& left) {
+        if (left.second >= op) return false;
+        live_[left.first / 64] &= ~(uint64_t{1} << (left.first % 64));
+        return true;
+    });
+    std::erase_if(leaving_, [&](const auto& left) { return left.first == index; });
     auto& conflicts = s.request.conflicts;
     if (conflicts.size() < live_.size()) conflicts.resize(live_.size(), 0);
     for (size_t i = 0; i < live_.size(); ++i) conflicts[i] |= live_[i];
-    live_[index / 64] |= uint64_t{1} << (index % 64);
+    const uint64_t self = uint64_t{1} << (index % 64);
+    conflicts[index / 64] &= ~self;
+    live_[index / 64] |= self;
+    s.used = true;
     change(Tier::device, program_.buffers[buffer].category, s.request.bytes, op, false);
 }
 
@@ -101,7 +115,7 @@ void StepBuilder::release(BufferId buffer, OpId op) {
     assert(s.taken_at != kNone && "released what was not taken");
     program_.lifetimes.push_back(Lifetime{buffer, s.taken_at, op});
     s.taken_at = kNone;
-    live_[index / 64] &= ~(uint64_t{1} << (index % 64));
+    leaving_.emplace_back(index, op);
     change(Tier::device, program_.buffers[buffer].category, -s.request.bytes, op, true);
 }
 
@@ -146,12 +160,14 @@ void StepBuilder::pool_free(PoolId pool, Category category, int64_t units, OpId 
 }
 
 void StepBuilder::assign_addresses() {
-    assert(std::none_of(scratch_.begin(), scratch_.end(), [](const Scratch& s) { return s.taken_at != kNone; }));
+    assert(
+        std::none_of(scratch_.begin(), scratch_.end(), [](const Scratch& s) { return s.taken_at != kNone; }));
     const size_t words = live_.size();
     std::vector<Packable> requests;
     requests.reserve(scratch_.size());
     for (Scratch& s : scratch_) {
         s.request.conflicts.resize(words, 0);
+        if (!s.used) s.request.bytes = program_.buffers[s.buffer].bytes = 0;  // this plan never needs it
         requests.push_back(std::move(s.request));
     }
     for (size_t i = 0; i < requests.size(); ++i) {  // make symmetric
@@ -189,8 +205,9 @@ Program StepBuilder::finish() {
     for (uint32_t i = 0; i + 1 < waits_begin_.size(); ++i) {
         for (uint32_t e = waits_begin_[i]; e < waits_begin_[i + 1]; ++e) edges.emplace_back(i, waits_[e]);
     }
-    program_.waits = WaitGraph(boost::edges_are_sorted, edges.begin(), edges.end(),
-                               static_cast<uint32_t>(program_.ops.size()), static_cast<uint32_t>(edges.size()));
+    program_.waits =
+        WaitGraph(boost::edges_are_sorted, edges.begin(), edges.end(),
+                  static_cast<uint32_t>(program_.ops.size()), static_cast<uint32_t>(edges.size()));
     return std::move(program_);
 }
 

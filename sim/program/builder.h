@@ -3,7 +3,8 @@
 // Contract:
 //  - op() returns ascending ids; what an op waits for must exist before it.
 //  - Own-stream order is implied: pass only ops of other streams as waits (kNone entries are dropped).
-//  - Memory of compute ops is ordered by the stream. An op of another stream that takes pages says after which
+//  - Memory of compute ops is ordered by the stream. An op of another stream that takes pages says after
+//  which
 //    compute op it runs (`after`), so that only pages freed before that op can be given to it.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <initializer_list>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "program/arena.h"
@@ -34,13 +36,15 @@ public:
     uint16_t layer = kNoLayer;
     uint8_t sequence = 0;
 
-    OpId op(Stream stream, OpKind kind, uint32_t work, std::initializer_list<OpId> waits = {}, int64_t piece = 0);
+    OpId op(Stream stream, OpKind kind, uint32_t work, std::initializer_list<OpId> waits = {},
+            int64_t piece = 0);
     OpId last_compute() const { return last_[static_cast<size_t>(Stream::compute)]; }
     OpId last_of(Stream stream) const { return last_[static_cast<size_t>(stream)]; }
 
     // A buffer with an address of its own for the whole step. 0 bytes: no buffer (kNone).
     BufferId buffer(std::string name, Tier tier, Category category, int64_t bytes);
-    // A device buffer used by compute ops only, live between take and release; others share its address.
+    // A device buffer used by compute ops only, live between take and release; others share its address. One
+    // that is never taken has no bytes in the program.
     BufferId scratch(std::string name, Category category, int64_t bytes);
     void take(BufferId buffer, OpId op);     // live from the start of `op`
     void release(BufferId buffer, OpId op);  // free from the end of `op`
@@ -51,7 +55,8 @@ public:
 
     // A pool of pages of `unit` bytes that several categories share; its region in the arena is its peak.
     PoolId pool(std::string name, Tier tier, int64_t unit);
-    // `units` more from the start of `op`; `after`: the compute op (or kNone: op itself) it is known to follow.
+    // `units` more from the start of `op`; `after`: the compute op (or kNone: op itself) it is known to
+    // follow.
     void pool_take(PoolId pool, Category category, int64_t units, OpId op, OpId after = kNone);
     // `units` less from the end of `op`, a compute op.
     void pool_free(PoolId pool, Category category, int64_t units, OpId op);
@@ -65,6 +70,7 @@ private:
     struct Scratch {
         BufferId buffer = kNone;
         OpId taken_at = kNone;  // kNone: not live
+        bool used = false;      // was ever taken
         Packable request;
     };
     struct Pool {
@@ -83,7 +89,8 @@ private:
     std::vector<OpId> waits_;
     std::vector<uint32_t> scratch_index_;  // by BufferId; kNone where it is none
     std::vector<Scratch> scratch_;
-    std::vector<uint64_t> live_;  // bits of live scratch
+    std::vector<uint64_t> live_;                      // bits of live scratch, and of what is leaving
+    std::vector<std::pair<uint32_t, OpId>> leaving_;  // released, by the op at whose end it is free
     std::vector<Pool> pools_;
 };
 

@@ -16,14 +16,19 @@ namespace {
 class ChunkStep {
 public:
     ChunkStep(const Plan& plan, const SelectionSet& selections, std::span<const int64_t> chunks)
-        : plan_(plan), d_(plan.decisions), n_(plan.chunks()), layers_(plan.model.layer_count()),
+        : plan_(plan),
+          d_(plan.decisions),
+          n_(plan.chunks()),
+          layers_(plan.model.layer_count()),
           builder_(expected_ops(chunks.empty() ? n_ : static_cast<int64_t>(chunks.size()))),
           emitter_(plan, builder_, rank_tokens(std::min(d_.chunk.count(), plan.context.count())),
                    std::max(PastFlow::longest_call(plan), RingFlow::longest_call(plan))),
-          parameters_(plan, builder_, emitter_), past_(plan, builder_, emitter_, all_moves(plan, selections, cache_pages(plan))),
+          parameters_(plan, builder_, emitter_),
+          past_(plan, builder_, emitter_, all_moves(plan, selections, cache_pages(plan))),
           ring_(plan, builder_, emitter_) {
         for (int64_t c = 0; c < n_; ++c) {
-            if (chunks.empty() || std::find(chunks.begin(), chunks.end(), c) != chunks.end()) chunks_.push_back(c);
+            if (chunks.empty() || std::find(chunks.begin(), chunks.end(), c) != chunks.end())
+                chunks_.push_back(c);
         }
         builder_.stand(Tier::device, Category::libraries, plan.hardware.library_memory.count());
         make_buffers();
@@ -52,12 +57,14 @@ private:
     const Layer& layer(int64_t l) const { return plan_.model.layers[static_cast<size_t>(l)]; }
 
     void make_buffers() {
-        builder_.buffer("token ids", Tier::device, Category::activations, rank_tokens(plan_.context.count()) * 4);
+        builder_.buffer("token ids", Tier::device, Category::activations,
+                        rank_tokens(plan_.context.count()) * 4);
         const bool by_copy = d_.attention_outputs == AttentionOutputs::host;
         keep_ = d_.activations == Activations::keep;
         // One set for layers in flight; per layer what the backward pass needs.
         flight_ = emitter_.layer_buffers("");
-        for (int64_t w = 0; w < d_.wavefront; ++w) hidden_.push_back(emitter_.hidden("hidden " + std::to_string(w)));
+        for (int64_t w = 0; w < d_.wavefront; ++w)
+            hidden_.push_back(emitter_.hidden("hidden " + std::to_string(w)));
         dx_ = emitter_.hidden("d hidden");
         per_layer_.resize(static_cast<size_t>(layers_));
         for (int64_t l = 0; l < layers_; ++l) {
@@ -79,7 +86,8 @@ private:
         output_bytes_ = rows * (s.q * s.element + s.heads * 4);
         hidden_bytes_ = rows * s.hidden * s.element;
         if (by_copy && n_ > 1) {
-            output_slots_ = Stager(builder_, "attention outputs", Category::staging, output_bytes_, d_.wavefront + 1, d_.wavefront);
+            output_slots_ = Stager(builder_, "attention outputs", Category::staging, output_bytes_,
+                                   d_.wavefront + 1, d_.wavefront);
             output_pool_ = builder_.pool("host attention outputs", Tier::host, output_bytes_);
             loaded_by_.assign(static_cast<size_t>(layers_), kNone);
         }
@@ -87,8 +95,10 @@ private:
             output_pool_ = builder_.pool("attention outputs of the fill pass", Tier::device, output_bytes_);
         }
         if (d_.activations == Activations::checkpoint_host) {
-            input_slots_ = Stager(builder_, "layer inputs", Category::staging, hidden_bytes_, 2, 1);
-            input_out_ = Stager(builder_, "layer inputs out", Category::staging, hidden_bytes_, 2, 1);
+            input_slots_ = Stager(builder_, "layer inputs", Category::staging, hidden_bytes_,
+                                  d_.staging_slots, d_.prefetch);
+            input_out_ = Stager(builder_, "layer inputs out", Category::staging, hidden_bytes_,
+                                d_.staging_slots, d_.prefetch);
             input_pool_ = builder_.pool("host layer inputs", Tier::host, hidden_bytes_);
         }
     }
@@ -100,7 +110,8 @@ private:
 
     // ---- fill pass ----
 
-    // The last chunk's keys are read by no other chunk: it needs no fill (unless the plan runs the head there).
+    // The last chunk's keys are read by no other chunk: it needs no fill (unless the plan runs the head
+    // there).
     int64_t filled_chunks() const { return d_.fill_head ? n_ : n_ - 1; }
 
     void fill_pass() {
@@ -116,7 +127,8 @@ private:
             for (int64_t step = 0; step < layers_ + group - 1; ++step) {
                 for (int64_t j = 0; j < group; ++j) {
                     const int64_t l = step - j;
-                    if (l >= 0 && l < layers_) fill_layer(order[i + static_cast<size_t>(j)], l, hidden_[static_cast<size_t>(j)]);
+                    if (l >= 0 && l < layers_)
+                        fill_layer(order[i + static_cast<size_t>(j)], l, hidden_[static_cast<size_t>(j)]);
                 }
             }
         }
@@ -138,7 +150,8 @@ private:
         // The selection and the outputs of the last layer are needed where the gradient pass reuses them.
         const bool outputs = keeps_outputs(c);
         if (whole || outputs) {
-            if (outputs && d_.attention_outputs == AttentionOutputs::host) emitter_.await(output_slots_.free_after());
+            if (outputs && d_.attention_outputs == AttentionOutputs::host)
+                emitter_.await(output_slots_.free_after());
             emitter_.attend_own(layer(l), tokens, b);
             past_.forward(c, l, false);
             if (outputs) store_outputs();
@@ -171,8 +184,8 @@ private:
 
     // Whether the fill pass keeps this chunk's attention outputs (the last chunk has no fill pass).
     bool keeps_outputs(int64_t c) const {
-        return c < n_ - 1 &&
-               (d_.attention_outputs == AttentionOutputs::host || d_.attention_outputs == AttentionOutputs::device);
+        return c < n_ - 1 && (d_.attention_outputs == AttentionOutputs::host ||
+                              d_.attention_outputs == AttentionOutputs::device);
     }
 
     void store_outputs() {
@@ -222,12 +235,14 @@ private:
             gradient_backward(c, l, fresh);
         }
         at(c, -1);
+        parameters_.begin_embedding_gradients();
         emitter_.embed_backward(tokens, dx_);
         parameters_.end_embedding_gradients(tokens, builder_.last_compute());
     }
 
     BufferId layer_input(int64_t l) const {
-        return d_.activations == Activations::checkpoint_host ? flight_.x : per_layer_[static_cast<size_t>(l)].x;
+        return d_.activations == Activations::checkpoint_host ? flight_.x
+                                                              : per_layer_[static_cast<size_t>(l)].x;
     }
 
     void gradient_forward(int64_t c, int64_t l, BufferId x_out) {
@@ -274,7 +289,8 @@ private:
     }
 
     void store_input() {
-        const OpId copied = emitter_.compute(OpKind::merge, builder_.work(memory_bound(2 * hidden_bytes_)), input_out_.free_after());
+        const OpId copied = emitter_.compute(OpKind::merge, builder_.work(memory_bound(2 * hidden_bytes_)),
+                                             input_out_.free_after());
         const OpId op = builder_.op(Stream::to_host, OpKind::store_activations,
                                     builder_.work(copy(WorkKind::copy_to_host, hidden_bytes_, 1)), {copied});
         builder_.pool_take(input_pool_, Category::activations, 1, op, copied);
@@ -311,8 +327,9 @@ private:
     void recompute(int64_t c, int64_t l, LayerBuffers& b) {
         const int64_t tokens = tokens_of(c);
         if (d_.activations == Activations::checkpoint_host) {
-            const OpId arrived = input_slots_.load(Stream::to_device, OpKind::load_activations,
-                                                   builder_.work(copy(WorkKind::copy_to_device, hidden_bytes_, 1)), input_stored_);
+            const OpId arrived = input_slots_.load(
+                Stream::to_device, OpKind::load_activations,
+                builder_.work(copy(WorkKind::copy_to_device, hidden_bytes_, 1)), input_stored_);
             emitter_.await(arrived);
             b.x = kNone;  // read from its slot
         }

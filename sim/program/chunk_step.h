@@ -1,6 +1,6 @@
-// The step that takes chunks through all layers: the fill pass, then the gradient pass from the last chunk back.
-// With one chunk it is the whole sequence at once; with ring ranks each rank holds an equal part of that chunk.
-// Source of the order: arXiv 2602.02108, section 3; what differs is in docs/decisions.
+// The step that takes chunks through all layers: the fill pass, then the gradient pass from the last chunk
+// back. With one chunk it is the whole sequence at once; with ring ranks each rank holds an equal part of
+// that chunk. Source of the order: arXiv 2602.02108, section 3; what differs is in docs/decisions.
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,13 @@
 namespace headroom {
 namespace {
 
-int32_t narrow(int64_t v) { return static_cast<int32_t>(v); }
+int32_t narrow(int64_t v) {
+    return static_cast<int32_t>(v);
+}
 
-int64_t tiles_of(int64_t tokens, int64_t tile) { return tile <= 0 || tile >= tokens ? 1 : ceil_div(tokens, tile); }
+int64_t tiles_of(int64_t tokens, int64_t tile) {
+    return tile <= 0 || tile >= tokens ? 1 : ceil_div(tokens, tile);
+}
 
 }  // namespace
 
@@ -28,7 +32,9 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
         return builder_.scratch(name, Category::activations, bytes);
     };
     normed_ = activations("normed", T * sizes_.hidden * e);
-    partial_ = longest_keys > 0 ? activations("attention of one segment", T * (sizes_.q * e + sizes_.heads * 4)) : kNone;
+    partial_ = longest_keys > 0
+                   ? activations("attention of one segment", T * (sizes_.q * e + sizes_.heads * 4))
+                   : kNone;
     act_ = activations("activation", mlp_rows_ * (gate_up / 2) * e);
     permuted_ = routed > 0 ? activations("tokens by expert", mlp_rows_ * routed * sizes_.hidden * e) : kNone;
     d_normed_ = activations("d normed", T * sizes_.hidden * e);
@@ -38,9 +44,11 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
     d_q_sum_ = longest_keys > 0 ? activations("d q summed", T * sizes_.q * 4) : kNone;
     const int64_t loss_rows = d.loss_tile.count() == 0 ? T : std::min(T, d.loss_tile.count());
     logits_ = builder_.scratch("logits", Category::logits, loss_rows * sizes_.vocabulary * e);
-    logits32_ = builder_.scratch("logits fp32", Category::logits, d.logits_fp32 * loss_rows * sizes_.vocabulary * 4);
-    own_ws_ = builder_.scratch("own attention backward", Category::workspace,
-                               attention_workspace(T, T, sizes_.heads, sizes_.head_dim, d.deterministic, false).count());
+    logits32_ =
+        builder_.scratch("logits fp32", Category::logits, d.logits_fp32 * loss_rows * sizes_.vocabulary * 4);
+    own_ws_ = builder_.scratch(
+        "own attention backward", Category::workspace,
+        attention_workspace(T, T, sizes_.heads, sizes_.head_dim, d.deterministic, false).count());
     past_ws_ = longest_keys == 0
                    ? kNone
                    : builder_.scratch("past attention backward", Category::workspace,
@@ -52,7 +60,8 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
 LayerBuffers LayerEmitter::layer_buffers(const std::string& suffix, bool attention_by_copy) {
     const int64_t e = sizes_.element, T = tokens_;
     int64_t gate_up = 0;
-    for (const Layer& layer : plan_.model.layers) gate_up = std::max(gate_up, sizes_.gate_up(plan_.model, layer));
+    for (const Layer& layer : plan_.model.layers)
+        gate_up = std::max(gate_up, sizes_.gate_up(plan_.model, layer));
     LayerBuffers b;
     const auto scratch = [&](const std::string& name, int64_t bytes) {
         return builder_.scratch(name + suffix, Category::activations, bytes);
@@ -60,8 +69,10 @@ LayerBuffers LayerEmitter::layer_buffers(const std::string& suffix, bool attenti
     b.x = scratch("x", T * sizes_.hidden * e);
     b.qkv = scratch("qkv", T * (sizes_.q + 2 * sizes_.kv) * e);
     const int64_t attention = T * (sizes_.q * e + sizes_.heads * 4);
-    b.attention = attention_by_copy ? builder_.buffer("attention" + suffix, Tier::device, Category::attention_outputs, attention)
-                                    : builder_.scratch("attention" + suffix, Category::attention_outputs, attention);
+    b.attention =
+        attention_by_copy
+            ? builder_.buffer("attention" + suffix, Tier::device, Category::attention_outputs, attention)
+            : builder_.scratch("attention" + suffix, Category::attention_outputs, attention);
     b.x_mid = scratch("x_mid", T * sizes_.hidden * e);
     b.gate_up = scratch("gate_up", mlp_rows_ * gate_up * e);
     return b;
@@ -78,13 +89,16 @@ void LayerEmitter::await(OpId op) {
 OpId LayerEmitter::compute(OpKind kind, uint32_t work, OpId wait, OpId wait2, int64_t piece) {
     assert(pending_.size() <= 6);
     const auto pending = [this](size_t i) { return i < pending_.size() ? pending_[i] : kNone; };
-    const OpId id = builder_.op(Stream::compute, kind, work, {wait, wait2, pending(0), pending(1), pending(2), pending(3), pending(4), pending(5)}, piece);
+    const OpId id = builder_.op(
+        Stream::compute, kind, work,
+        {wait, wait2, pending(0), pending(1), pending(2), pending(3), pending(4), pending(5)}, piece);
     pending_.clear();
     return id;
 }
 
 const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t tokens) {
-    if (last_works_ < cache_.size() && cache_[last_works_].tokens == tokens && cache_[last_works_].layer == layer) {
+    if (last_works_ < cache_.size() && cache_[last_works_].tokens == tokens &&
+        cache_[last_works_].layer == layer) {
         return cache_[last_works_];
     }
     for (size_t i = 0; i < cache_.size(); ++i) {
@@ -103,10 +117,13 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
         const int64_t rows = ceil_div(T, tiles);
         if (!layer.mixture) return accumulate ? gemm_accumulate(n, k, T) : gemm(rows, n, k, narrow(tiles));
         const int64_t groups = m.experts.count + m.experts.shared;
-        const int64_t per_group = std::max<int64_t>(1, ceil_div(T * (m.experts.per_token + m.experts.shared), groups));
-        return accumulate ? gemm_accumulate(n, k, per_group, narrow(groups)) : gemm(per_group, n, k, narrow(groups));
+        const int64_t per_group =
+            std::max<int64_t>(1, ceil_div(T * (m.experts.per_token + m.experts.shared), groups));
+        return accumulate ? gemm_accumulate(n, k, per_group, narrow(groups))
+                          : gemm(per_group, n, k, narrow(groups));
     };
-    const int64_t norms = std::max<int64_t>(1, m.norms_per_layer / 2);  // before (and after) each half of a layer
+    const int64_t norms =
+        std::max<int64_t>(1, m.norms_per_layer / 2);  // before (and after) each half of a layer
     const int64_t I = layer.mixture ? s.expert_inner : s.inner;
     const int64_t gate_up = s.gate_up(m, layer);
     const auto id = [this](const Work& w) { return builder_.work(w); };
@@ -127,7 +144,8 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     w.activation = id(memory_bound(T * (gate_up + gate_up / 2) * e));
     w.down = id(mlp_gemm(false, H, I));
 
-    w.own_backward = id(attention(true, plan_.decisions.deterministic, true, T, T, heads, kv_heads, dim, 1, seen));
+    w.own_backward =
+        id(attention(true, plan_.decisions.deterministic, true, T, T, heads, kv_heads, dim, 1, seen));
     w.out_backward = id(gemm(T, s.q, H));
     w.out_gradient = id(gemm_accumulate(H, s.q, T));
     w.router_backward = id(layer.mixture ? gemm(T, H, m.experts.count) : Work{});
@@ -174,12 +192,14 @@ void LayerEmitter::lora(uint32_t work, bool backward) {
 void LayerEmitter::all_reduce(int64_t tokens) {
     const int64_t ranks = plan_.decisions.tensor_ranks;
     if (ranks == 1) return;
-    const uint32_t work = builder_.work(collective(WorkKind::all_reduce, tokens * sizes_.hidden * sizes_.element, narrow(ranks)));
+    const uint32_t work = builder_.work(
+        collective(WorkKind::all_reduce, tokens * sizes_.hidden * sizes_.element, narrow(ranks)));
     await(builder_.op(Stream::peer, OpKind::all_reduce, work, {builder_.last_compute()}));
 }
 
 void LayerEmitter::embed(int64_t tokens, BufferId x, OpId wait) {
-    const OpId op = compute(OpKind::embed, builder_.work(memory_bound(2 * tokens * sizes_.hidden * sizes_.element)), wait);
+    const OpId op = compute(OpKind::embed,
+                            builder_.work(memory_bound(2 * tokens * sizes_.hidden * sizes_.element)), wait);
     builder_.take(x, op);
     all_reduce(tokens);
 }
@@ -220,19 +240,21 @@ uint32_t LayerEmitter::past_work(bool backward, int64_t tokens, int64_t keys, do
         if (past_cache_[i].first == key) return past_cache_[i].second;
     }
     const int64_t calls = ceil_div(keys, plan_.decisions.segment.count());
-    const uint32_t id = builder_.work(attention(backward, backward && plan_.decisions.deterministic, false, tokens,
-                                                ceil_div(keys, calls), narrow(sizes_.heads), narrow(sizes_.kv_heads),
-                                                narrow(sizes_.head_dim), narrow(calls),
-                                                static_cast<int64_t>(keys_seen)));
+    const uint32_t id =
+        builder_.work(attention(backward, backward && plan_.decisions.deterministic, false, tokens,
+                                ceil_div(keys, calls), narrow(sizes_.heads), narrow(sizes_.kv_heads),
+                                narrow(sizes_.head_dim), narrow(calls), static_cast<int64_t>(keys_seen)));
     if (past_cache_.size() >= 64) past_cache_.clear();
     past_cache_.emplace_back(key, id);
     return id;
 }
 
 OpId LayerEmitter::attend_past(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece) {
-    const OpId read = compute(OpKind::attention_past, past_work(false, tokens, keys, keys_seen), wait, kNone, piece);
+    const OpId read =
+        compute(OpKind::attention_past, past_work(false, tokens, keys, keys_seen), wait, kNone, piece);
     builder_.take(partial_, read);
-    const uint32_t merge = builder_.work(memory_bound(tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * 4)));
+    const uint32_t merge =
+        builder_.work(memory_bound(tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * 4)));
     builder_.release(partial_, compute(OpKind::merge, merge, kNone, kNone, piece));
     return read;
 }
@@ -262,7 +284,8 @@ void LayerEmitter::mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers
     if (layer.mixture) builder_.release(permuted_, builder_.last_compute());
 }
 
-OpId LayerEmitter::mlp_down(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out, bool keep_gate_up) {
+OpId LayerEmitter::mlp_down(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out,
+                            bool keep_gate_up) {
     const Works& w = works(layer, tokens);
     OpId op = compute(OpKind::activation, w.activation);
     builder_.take(act_, op);
@@ -309,76 +332,19 @@ void LayerEmitter::head(int64_t tokens, BufferId x, BufferId dx, bool forward_on
     builder_.release(x, op);
 }
 
-void LayerEmitter::mlp_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait, OpId gradient_wait) {
-    const Works& w = works(layer, tokens);
-    await(wait);
-    if (tiled_mlp_) mlp_up(layer, tokens, b);  // tiles are computed again one by one
-    OpId op = compute(OpKind::activation, w.activation);
-    builder_.take(act_, op);
-    if (train_all_) {
-        op = compute(OpKind::weight_gradient, w.down_gradient, gradient_wait);
-    }
-    op = compute(OpKind::down_backward, w.down_backward);
-    builder_.take(d_act_, op);
-    lora(w.lora_down_b, true);
-    builder_.release(act_, builder_.last_compute());
-    op = compute(OpKind::activation_backward, w.activation_backward);
-    builder_.release(d_act_, op);
-    op = compute(OpKind::norm, w.norm);
-    builder_.take(normed_, op);
-    if (layer.mixture) {
-        op = compute(OpKind::activation, w.dispatch);
-        builder_.take(permuted_, op);
-    }
-    if (train_all_) compute(OpKind::weight_gradient, w.gate_up_gradient);
-    op = compute(OpKind::gate_up_backward, w.gate_up_backward);
-    builder_.take(d_normed_, op);
-    lora(w.lora_up_b, true);
-    if (layer.mixture) {
-        compute(OpKind::activation_backward, w.dispatch);
-        op = compute(OpKind::router_backward, w.router_backward);
-        builder_.release(permuted_, op);
-    }
-    builder_.release(b.gate_up, builder_.last_compute());
-    all_reduce(tokens);
-    op = compute(OpKind::norm_backward, w.norm_backward);
-    builder_.release(normed_, op);
-    builder_.release(d_normed_, op);
-    builder_.release(b.x_mid, op);
-}
-
-void LayerEmitter::own_attention_backward(const Layer& layer, int64_t tokens, const LayerBuffers&) {
-    const Works& w = works(layer, tokens);
-    if (train_all_) compute(OpKind::weight_gradient, w.out_gradient);
-    OpId op = compute(OpKind::attention_out_backward, w.out_backward);
-    builder_.take(d_attention_, op);
-    lora(w.lora_out_b, true);
-    op = compute(OpKind::attention_own_backward, w.own_backward);
-    builder_.take(d_qkv_, op);
-    builder_.take(own_ws_, op);
-    builder_.release(own_ws_, op);
-}
-
-OpId LayerEmitter::past_attention_backward(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece) {
-    const OpId op =
-        compute(OpKind::attention_past_backward, past_work(true, tokens, keys, keys_seen), wait, kNone, piece);
-    builder_.take(past_ws_, op);
-    builder_.release(past_ws_, op);
-    builder_.take(d_q_sum_, op);
-    builder_.take(emission_, op);
-    return op;
-}
-
 int64_t LayerEmitter::kv_bytes(int64_t keys) const {
     return bytes_of(plan_.decisions.kv, 2 * keys * sizes_.kv).count();
 }
 int64_t LayerEmitter::kv_gradient_bytes(int64_t keys) const {
     return bytes_of(plan_.decisions.kv_gradients, 2 * keys * sizes_.kv).count();
 }
-int64_t LayerEmitter::emission_bytes(int64_t keys) const { return 2 * keys * sizes_.kv * sizes_.element; }
+int64_t LayerEmitter::emission_bytes(int64_t keys) const {
+    return 2 * keys * sizes_.kv * sizes_.element;
+}
 
 void LayerEmitter::reserve_past(int64_t emission_keys, int64_t gathered_keys) {
-    emission_ = builder_.scratch("dK and dV of one piece", Category::activations, emission_bytes(emission_keys));
+    emission_ =
+        builder_.scratch("dK and dV of one piece", Category::activations, emission_bytes(emission_keys));
     gathered_ = builder_.scratch("gathered pages", Category::staging, emission_bytes(gathered_keys));
 }
 
@@ -391,44 +357,6 @@ OpId LayerEmitter::gather(int64_t keys, int64_t piece) {
 
 void LayerEmitter::release_gathered(OpId op) {
     if (builder_.live(gathered_)) builder_.release(gathered_, op);
-}
-
-OpId LayerEmitter::accumulate(int64_t emitted, int64_t distinct, bool add, int64_t piece) {
-    const int64_t bytes = emission_bytes(emitted) + kv_gradient_bytes(distinct) * (add ? 2 : 1);
-    const OpId op = compute(OpKind::accumulate_kv_gradients, builder_.work(memory_bound(bytes)), kNone, kNone, piece);
-    if (builder_.live(emission_)) builder_.release(emission_, op);
-    return op;
-}
-
-OpId LayerEmitter::project_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
-    const Works& w = works(layer, tokens);
-    OpId op = compute(OpKind::rope_backward, w.rope_backward);
-    builder_.release(b.qkv, op);
-    builder_.release(b.attention, op);
-    builder_.release(d_attention_, op);
-    if (builder_.live(d_q_sum_)) builder_.release(d_q_sum_, op);
-    op = compute(OpKind::norm, w.norm);
-    builder_.take(normed_, op);
-    if (train_all_) compute(OpKind::weight_gradient, w.qkv_gradient);
-    op = compute(OpKind::qkv_backward, w.qkv_backward);
-    builder_.take(d_normed_, op);
-    lora(w.lora_qkv_b, true);
-    builder_.release(d_qkv_, builder_.last_compute());
-    all_reduce(tokens);
-    op = compute(OpKind::norm_backward, w.norm_backward);
-    builder_.release(normed_, op);
-    builder_.release(d_normed_, op);
-    builder_.release(b.x, op);
-    return op;
-}
-
-void LayerEmitter::embed_backward(int64_t tokens, BufferId dx) {
-    if (train_all_) {
-        const int64_t gradient = bytes_of(plan_.recipe.gradients, 1).count();
-        compute(OpKind::embed_backward,
-                builder_.work(memory_bound(tokens * sizes_.hidden * (sizes_.element + 2 * gradient))));
-    }
-    builder_.release(dx, builder_.last_compute());
 }
 
 }  // namespace headroom

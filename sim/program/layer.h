@@ -1,12 +1,13 @@
-// The ops of one decoder layer, the embedding and the LM head, for T tokens of one rank: forward and backward, by
-// hand, with every buffer they need. Strategies (strategy/) put them in order and add what travels.
+// The ops of one decoder layer, the embedding and the LM head, for T tokens of one rank: forward and
+// backward, by hand, with every buffer they need. Strategies (strategy/) put them in order and add what
+// travels.
 //
-// Shapes: T tokens, H hidden, Q query size, KV key size, I inner size of the MLP, V vocabulary; Q, KV, I, V are
-// divided by the tensor-parallel ranks. Activations have the dtype of the weights.
+// Shapes: T tokens, H hidden, Q query size, KV key size, I inner size of the MLP, V vocabulary; Q, KV, I, V
+// are divided by the tensor-parallel ranks. Activations have the dtype of the weights.
 //
 // Kept between forward and backward of a layer: its input x, qkv (rotated), the attention output with its
-// log-sum-exp, x_mid (after attention) and gate_up. Norms and the activation are computed again in the backward
-// pass (memory-bound, no FLOPs worth counting).
+// log-sum-exp, x_mid (after attention) and gate_up. Norms and the activation are computed again in the
+// backward pass (memory-bound, no FLOPs worth counting).
 #pragma once
 
 #include <array>
@@ -84,14 +85,16 @@ public:
     OpId project(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone);
     // Attention to the own chunk: takes buffers.attention.
     OpId attend_own(const Layer& layer, int64_t tokens, const LayerBuffers& b);
-    // One piece of the past: `keys` keys a query, in library calls of at most a segment each; all queries together
-    // see `keys_seen`. Merged into the attention output by log-sum-exp. Returns the op that read the keys.
+    // One piece of the past: `keys` keys a query, in library calls of at most a segment each; all queries
+    // together see `keys_seen`. Merged into the attention output by log-sum-exp. Returns the op that read the
+    // keys.
     OpId attend_past(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece);
     // Output projection: takes x_mid.
     OpId attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone);
     // MLP up to gate_up (what the backward pass needs), then the rest.
     void mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b);
-    OpId mlp_down(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out, bool keep_gate_up);
+    OpId mlp_down(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out,
+                  bool keep_gate_up);
 
     // Final norm, logits, loss and, unless `forward_only`, their backward: leaves dx. x is released.
     void head(int64_t tokens, BufferId x, BufferId dx, bool forward_only, OpId wait = kNone);
@@ -102,7 +105,8 @@ public:
     void own_attention_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b);
     // One piece of the past; its dK, dV are in the emission buffer afterwards.
     OpId past_attention_backward(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece);
-    // Adds an emission of `emitted` keys into gradient pages of `distinct` keys (`add`: they hold sums already).
+    // Adds an emission of `emitted` keys into gradient pages of `distinct` keys (`add`: they hold sums
+    // already).
     OpId accumulate(int64_t emitted, int64_t distinct, bool add, int64_t piece);
     // Rotary, projections, norm; releases x, qkv, attention and the gradients of them.
     OpId project_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b);
@@ -115,7 +119,8 @@ public:
     int64_t kv_gradient_bytes(int64_t keys) const;
     int64_t emission_bytes(int64_t keys) const;
 
-    // Scratch for one emission of `keys` keys (and for gathered pages, `gathered` keys). Call once before use.
+    // Scratch for one emission of `keys` keys (and for gathered pages, `gathered` keys). Call once before
+    // use.
     void reserve_past(int64_t emission_keys, int64_t gathered_keys);
     // Makes pages of `keys` keys contiguous for the library's backward pass.
     OpId gather(int64_t keys, int64_t piece);
@@ -128,9 +133,9 @@ private:
         Layer layer;
         int64_t tokens = 0;
         uint32_t norm, qkv, kv, rope, own, merge, out, router, dispatch, gate_up, activation, down;
-        uint32_t own_backward, out_backward, out_gradient, router_backward, gate_up_backward, gate_up_gradient,
-            down_backward, down_gradient, activation_backward, norm_backward, rope_backward, qkv_backward,
-            qkv_gradient;
+        uint32_t own_backward, out_backward, out_gradient, router_backward, gate_up_backward,
+            gate_up_gradient, down_backward, down_gradient, activation_backward, norm_backward, rope_backward,
+            qkv_backward, qkv_gradient;
         uint32_t lora_qkv, lora_out, lora_up, lora_down;
         uint32_t lora_qkv_b, lora_out_b, lora_up_b, lora_down_b;
     };
@@ -151,8 +156,8 @@ private:
     bool tiled_mlp_;
     int64_t mlp_rows_;  // tokens of the MLP at once
     // Transient buffers [T, ...].
-    BufferId normed_, partial_, act_, logits_, logits32_, d_normed_, d_act_, d_attention_, d_qkv_, d_q_sum_, own_ws_,
-        past_ws_, emission_ = kNone, gathered_ = kNone, permuted_ = kNone;
+    BufferId normed_, partial_, act_, logits_, logits32_, d_normed_, d_act_, d_attention_, d_qkv_, d_q_sum_,
+        own_ws_, past_ws_, emission_ = kNone, gathered_ = kNone, permuted_ = kNone;
 };
 
 }  // namespace headroom

@@ -14,13 +14,18 @@ namespace {
 class LayerStep {
 public:
     LayerStep(const Plan& plan, std::span<const int64_t> chunks)
-        : plan_(plan), n_(plan.chunks()), layers_(plan.model.layer_count()),
-          on_host_(plan.decisions.activations == Activations::checkpoint_host), builder_(expected_ops(chunks)),
+        : plan_(plan),
+          n_(plan.chunks()),
+          layers_(plan.model.layer_count()),
+          on_host_(plan.decisions.activations == Activations::checkpoint_host),
+          builder_(expected_ops(chunks)),
           emitter_(plan, builder_, std::min(plan.decisions.chunk.count(), plan.context.count()),
                    PastFlow::longest_call(plan)),
-          parameters_(plan, builder_, emitter_), past_(plan, builder_, emitter_, nullptr) {
+          parameters_(plan, builder_, emitter_),
+          past_(plan, builder_, emitter_, nullptr) {
         for (int64_t c = 0; c < n_; ++c) {
-            if (chunks.empty() || std::find(chunks.begin(), chunks.end(), c) != chunks.end()) chunks_.push_back(c);
+            if (chunks.empty() || std::find(chunks.begin(), chunks.end(), c) != chunks.end())
+                chunks_.push_back(c);
         }
         builder_.stand(Tier::device, Category::libraries, plan.hardware.library_memory.count());
         builder_.buffer("token ids", Tier::device, Category::activations, plan.context.count() * 4);
@@ -89,7 +94,8 @@ private:
             if (fresh) builder_.pool_take(hidden_pool_, Category::activations, 1, op);
             return kNone;
         }
-        const OpId stored = builder_.op(Stream::to_host, OpKind::store_activations, hidden_copy(WorkKind::copy_to_host), {op});
+        const OpId stored = builder_.op(Stream::to_host, OpKind::store_activations,
+                                        hidden_copy(WorkKind::copy_to_host), {op});
         if (fresh) builder_.pool_take(hidden_pool_, Category::activations, 1, stored, op);
         out_.used(stored);
         return stored;
@@ -198,6 +204,7 @@ private:
         for (const int64_t c : chunks_) {
             at(c, -1);
             bring(dx_in_, dx_, gradient_stored(c));
+            parameters_.begin_embedding_gradients();
             emitter_.embed_backward(plan_.chunk_tokens(c), dx_);
             parameters_.end_embedding_gradients(plan_.chunk_tokens(c), builder_.last_compute());
             builder_.pool_free(hidden_pool_, Category::activations, 1, builder_.last_compute());
@@ -222,6 +229,8 @@ private:
 
 }  // namespace
 
-Program layer_step(const Plan& plan, std::span<const int64_t> chunks) { return LayerStep(plan, chunks).run(); }
+Program layer_step(const Plan& plan, std::span<const int64_t> chunks) {
+    return LayerStep(plan, chunks).run();
+}
 
 }  // namespace headroom

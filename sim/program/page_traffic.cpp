@@ -11,8 +11,11 @@ enum class Place : uint8_t { device, host, disk };
 class Cache {
 public:
     Cache(int64_t pages, int64_t capacity)
-        : capacity_(capacity), next_(static_cast<size_t>(pages) + 1), previous_(static_cast<size_t>(pages) + 1),
-          held_(static_cast<size_t>(pages), false), end_(static_cast<uint32_t>(pages)) {
+        : capacity_(capacity),
+          next_(static_cast<size_t>(pages) + 1),
+          previous_(static_cast<size_t>(pages) + 1),
+          held_(static_cast<size_t>(pages), false),
+          end_(static_cast<uint32_t>(pages)) {
         next_[end_] = previous_[end_] = end_;
     }
     bool holds(uint32_t page) const { return held_[page]; }
@@ -83,14 +86,16 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
     const auto places = [&](const Residency& r) {
         return Places{r.device_chunks * per_chunk, (chunks - r.disk_chunks) * per_chunk};
     };
-    const Places kv = places(plan.decisions.kv_residency), grad = places(plan.decisions.kv_gradient_residency);
+    const Places kv = places(plan.decisions.kv_residency),
+                 grad = places(plan.decisions.kv_gradient_residency);
     const bool all_at_once = plan.decisions.gradient_pages == GradientPages::all_at_once;
     std::vector<PageMoves> rows(static_cast<size_t>(chunks));
 
     Cache cache(pages, capacity.fill);
     for (int64_t c = 0; c < chunks; ++c) {
         PageMoves& row = rows[static_cast<size_t>(c)];
-        const uint32_t begin = selections.begin[static_cast<size_t>(c)], end = selections.begin[static_cast<size_t>(c) + 1];
+        const uint32_t begin = selections.begin[static_cast<size_t>(c)],
+                       end = selections.begin[static_cast<size_t>(c) + 1];
         row.selected = end - begin;
         for (uint32_t i = begin; i < end; ++i) {
             const uint32_t page = selections.pages[i];
@@ -108,7 +113,8 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
         if (capacity.fill == 0) continue;
         const int64_t last = std::min(pages, (c + 1) * per_chunk);
         for (int64_t p = c * per_chunk; p < last; ++p) {
-            if (kv.of(p) != Place::device && cache.insert(static_cast<uint32_t>(p)) != cache.none()) ++row.fill_evicted;
+            if (kv.of(p) != Place::device && cache.insert(static_cast<uint32_t>(p)) != cache.none())
+                ++row.fill_evicted;
         }
     }
 
@@ -124,7 +130,8 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
             if (!written[page]) (home == Place::host ? row.taken_host : row.taken_disk) += 1;
             written[page] = true;
         };
-        const uint32_t begin = selections.begin[static_cast<size_t>(c)], end = selections.begin[static_cast<size_t>(c) + 1];
+        const uint32_t begin = selections.begin[static_cast<size_t>(c)],
+                       end = selections.begin[static_cast<size_t>(c) + 1];
         for (uint32_t i = begin; i < end; ++i) {
             const uint32_t page = selections.pages[i];
             const Place kv_place = kv.of(page), grad_place = grad.of(page);
@@ -148,7 +155,8 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
                 if (grad_place == Place::disk) ++row.grad_load_disk;
             }
             if (held) continue;
-            const bool cacheable = capacity.gradient > 0 && (kv_place != Place::device || grad_place != Place::device);
+            const bool cacheable =
+                capacity.gradient > 0 && (kv_place != Place::device || grad_place != Place::device);
             if (!cacheable) {
                 write_back(page);
                 continue;
@@ -178,12 +186,17 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
     return rows;
 }
 
-std::shared_ptr<const std::vector<std::vector<PageMoves>>> all_moves(const Plan& plan, const SelectionSet& selections,
+std::shared_ptr<const std::vector<std::vector<PageMoves>>> all_moves(const Plan& plan,
+                                                                     const SelectionSet& selections,
                                                                      CachePages cache) {
     const Decisions& d = plan.decisions;
-    const SelectionSet::MovesKey key{d.kv_residency.device_chunks,  d.kv_residency.disk_chunks,
-                                     d.kv_gradient_residency.device_chunks, d.kv_gradient_residency.disk_chunks,
-                                     static_cast<int64_t>(d.gradient_pages), cache.fill, cache.gradient};
+    const SelectionSet::MovesKey key{d.kv_residency.device_chunks,
+                                     d.kv_residency.disk_chunks,
+                                     d.kv_gradient_residency.device_chunks,
+                                     d.kv_gradient_residency.disk_chunks,
+                                     static_cast<int64_t>(d.gradient_pages),
+                                     cache.fill,
+                                     cache.gradient};
     const std::scoped_lock lock(selections.memo->mutex);
     auto& entry = selections.memo->moves[key];
     if (!entry) {

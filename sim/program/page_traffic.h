@@ -1,12 +1,15 @@
-// Which pages move in sparse attention: selections, residency and page cache turned into counts, chunk by chunk,
-// for one layer whose pages are not all on the device.
+// Which pages move in sparse attention: selections, residency and page cache turned into counts, chunk by
+// chunk, for one layer whose pages are not all on the device.
 //
 // Rules:
-//  - Pages of the first `device_chunks` chunks are on the device, of the last `disk_chunks` on disk, the rest on the
+//  - Pages of the first `device_chunks` chunks are on the device, of the last `disk_chunks` on disk, the rest
+//  on the
 //    host; for K and V and for dK and dV separately.
-//  - The cache is LRU over pages. In the fill pass a slot holds K and V of a page and a chunk's own pages enter it
+//  - The cache is LRU over pages. In the fill pass a slot holds K and V of a page and a chunk's own pages
+//  enter it
 //    when they are made; in the gradient pass it starts empty and a slot holds K, V, dK and dV.
-//  - A gradient page is first touched by the last chunk that selects it: taken, not loaded. It is written back after
+//  - A gradient page is first touched by the last chunk that selects it: taken, not loaded. It is written
+//  back after
 //    its use, or when it leaves the cache. At its own chunk it is read once more and freed.
 #pragma once
 
@@ -27,12 +30,13 @@ struct PageMoves {
     uint32_t fill_host = 0, fill_disk = 0, fill_hit = 0, fill_evicted = 0;
     uint32_t again_host = 0, again_disk = 0;  // forward in the gradient pass (no cache: it holds gradients)
     // Backward.
-    uint32_t back_host = 0, back_disk = 0, back_hit = 0, back_evicted = 0;      // K and V
+    uint32_t back_host = 0, back_disk = 0, back_hit = 0, back_evicted = 0;  // K and V
     uint32_t grad_load_host = 0, grad_load_disk = 0;
-    uint32_t first_touched = 0;                       // of them on the device, host or disk:
+    uint32_t first_touched = 0;  // of them on the device, host or disk:
     uint32_t taken_device = 0, taken_host = 0, taken_disk = 0;
     uint32_t grad_store_host = 0, grad_store_disk = 0;
-    // Own pages of dK and dV: where the sums are read from (nowhere if no later chunk touched them), all freed.
+    // Own pages of dK and dV: where the sums are read from (nowhere if no later chunk touched them), all
+    // freed.
     uint32_t own_host = 0, own_disk = 0, own_touched = 0;
     uint32_t freed_device = 0, freed_host = 0, freed_disk = 0;
 };
@@ -47,9 +51,10 @@ CachePages cache_pages(const Plan& plan);
 // Rows by chunk. Cost: O(selected pages).
 std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections, CachePages cache);
 
-// The moves of every selection of a set, worked out once for each cache size and residency asked for and kept in the
-// set (plans that the search compares share them). Thread-safe.
-std::shared_ptr<const std::vector<std::vector<PageMoves>>> all_moves(const Plan& plan, const SelectionSet& selections,
+// The moves of every selection of a set, worked out once for each cache size and residency asked for and kept
+// in the set (plans that the search compares share them). Thread-safe.
+std::shared_ptr<const std::vector<std::vector<PageMoves>>> all_moves(const Plan& plan,
+                                                                     const SelectionSet& selections,
                                                                      CachePages cache);
 
 }  // namespace headroom

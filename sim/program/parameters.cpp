@@ -5,8 +5,8 @@
 namespace headroom {
 namespace {
 
-constexpr int64_t kUpdatePiece = 64 * kMiB;      // parameters updated by one op
-constexpr int64_t kCopyPiece = 64 * kMiB;        // bytes of one contiguous copy of parameters
+constexpr int64_t kUpdatePiece = 64 * kMiB;  // parameters updated by one op
+constexpr int64_t kCopyPiece = 64 * kMiB;    // bytes of one contiguous copy of parameters
 
 uint32_t link_copy(StepBuilder& builder, WorkKind direction, int64_t bytes) {
     return builder.work(bytes > 0 ? copy(direction, bytes, ceil_div(bytes, kCopyPiece)) : Work{});
@@ -15,18 +15,27 @@ uint32_t link_copy(StepBuilder& builder, WorkKind direction, int64_t bytes) {
 }  // namespace
 
 ParameterFlow::ParameterFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter)
-    : plan_(plan), builder_(builder), emitter_(emitter), units_(plan), bytes_(plan), ranks_(plan.decisions.ring_ranks) {
+    : plan_(plan),
+      builder_(builder),
+      emitter_(emitter),
+      units_(plan),
+      bytes_(plan),
+      ranks_(plan.decisions.ring_ranks) {
     const Decisions& d = plan.decisions;
-    const auto share = [this](Home home, int64_t total) { return home == Home::ranks ? ceil_div(total, ranks_) : total; };
+    const auto share = [this](Home home, int64_t total) {
+        return home == Home::ranks ? ceil_div(total, ranks_) : total;
+    };
     const auto tier = [](Home home) { return home == Home::host ? Tier::host : Tier::device; };
 
     const int64_t frozen_and_trained = checked_mul(units_.total(), bytes_.weight);
-    builder.buffer("weights", tier(d.weights_home), Category::weights, share(d.weights_home, frozen_and_trained));
+    builder.buffer("weights", tier(d.weights_home), Category::weights,
+                   share(d.weights_home, frozen_and_trained));
     const int64_t trainable = units_.trainable();
     builder.buffer("weight gradients", tier(d.gradients_home), Category::gradients,
                    share(d.gradients_home, checked_mul(trainable, bytes_.gradient)));
     const int64_t states = plan.recipe.optimizer == Optimizer::none ? 0 : bytes_.states_of(trainable).count();
-    builder.buffer("optimizer states", tier(d.states_home), Category::optimizer, share(d.states_home, states));
+    builder.buffer("optimizer states", tier(d.states_home), Category::optimizer,
+                   share(d.states_home, states));
 
     const int64_t largest = *std::max_element(units_.layers.begin(), units_.layers.end());
     const int64_t largest_trained =
@@ -53,7 +62,8 @@ ParameterFlow::ParameterFlow(const Plan& plan, StepBuilder& builder, LayerEmitte
     }
     piece_ = std::min<int64_t>(kUpdatePiece, std::max<int64_t>(1, trainable));
     const bool updates = plan.recipe.optimizer != Optimizer::none;
-    if (updates && (d.states_home == Home::host || d.gradients_home == Home::host || d.weights_home == Home::host)) {
+    if (updates &&
+        (d.states_home == Home::host || d.gradients_home == Home::host || d.weights_home == Home::host)) {
         int64_t slot = 0;
         if (d.states_home == Home::host) slot += bytes_.states_of(piece_).count();
         if (d.gradients_home == Home::host) slot += piece_ * bytes_.gradient;
@@ -75,7 +85,8 @@ void ParameterFlow::begin_step() {
 
 void ParameterFlow::bring(Stager& stager, Home home, int64_t bytes, OpKind kind) {
     if (home == Home::host) {
-        emitter_.await(stager.load(Stream::to_device, kind, link_copy(builder_, WorkKind::copy_to_device, bytes)));
+        emitter_.await(
+            stager.load(Stream::to_device, kind, link_copy(builder_, WorkKind::copy_to_device, bytes)));
     } else {
         const uint32_t work =
             builder_.work(collective(WorkKind::all_gather, bytes, static_cast<int32_t>(ranks_)));
@@ -85,7 +96,9 @@ void ParameterFlow::bring(Stager& stager, Home home, int64_t bytes, OpKind kind)
 
 void ParameterFlow::need_layer(int64_t layer) {
     const Home home = plan_.decisions.weights_home;
-    if (off(home)) bring(layer_slots_, home, units_.layers[static_cast<size_t>(layer)] * bytes_.weight, OpKind::load_weights);
+    if (off(home))
+        bring(layer_slots_, home, units_.layers[static_cast<size_t>(layer)] * bytes_.weight,
+              OpKind::load_weights);
 }
 void ParameterFlow::need_head() {
     const Home home = plan_.decisions.weights_home;
@@ -94,7 +107,8 @@ void ParameterFlow::need_head() {
 }
 void ParameterFlow::need_embedding(int64_t tokens) {
     const Home home = plan_.decisions.weights_home;
-    if (home == Home::host) bring(rows_slots_, home, tokens * plan_.model.hidden * bytes_.weight, OpKind::load_weights);
+    if (home == Home::host)
+        bring(rows_slots_, home, tokens * plan_.model.hidden * bytes_.weight, OpKind::load_weights);
     if (home == Home::ranks) bring(head_slots_, home, units_.embedding * bytes_.weight, OpKind::load_weights);
 }
 void ParameterFlow::layer_done(OpId op) {
@@ -145,6 +159,10 @@ void ParameterFlow::end_head_gradients(OpId op) {
     if (!off(plan_.decisions.gradients_home) || units_.trainable_rest == 0) return;
     gradient_end(head_gradient_slots_, units_.head > 0 ? units_.head : units_.embedding, op);
 }
+void ParameterFlow::begin_embedding_gradients() {
+    if (!off(plan_.decisions.gradients_home) || units_.trainable_rest == 0) return;
+    emitter_.await(row_gradient_slots_.free_after());
+}
 void ParameterFlow::end_embedding_gradients(int64_t tokens, OpId op) {
     if (!off(plan_.decisions.gradients_home) || units_.trainable_rest == 0) return;
     gradient_end(row_gradient_slots_, tokens * plan_.model.hidden, op);
@@ -165,11 +183,14 @@ void ParameterFlow::update() {
     if (d.gradients_home == Home::ranks) trainable = ceil_div(trainable, ranks_);
     // On the host the norm is summed while gradients are stored.
     const int64_t normed = d.gradients_home == Home::host ? 0 : trainable * bytes_.gradient;
-    emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(normed)), builder_.last_of(Stream::to_host),
-                     builder_.last_of(Stream::peer));
+    emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(normed)),
+                     builder_.last_of(Stream::to_host), builder_.last_of(Stream::peer));
     if (d.states_home == Home::ranks || d.weights_home == Home::ranks) {
         trainable = ceil_div(units_.trainable(), ranks_);
     }
+    // Sums come back from the host only after the last of them was stored there, and from the other ranks.
+    const OpId summed = builder_.last_of(Stream::peer);
+    const OpId stored = d.gradients_home == Home::host ? builder_.last_of(Stream::to_host) : kNone;
     const int64_t pieces = ceil_div(trainable, piece_);
     for (int64_t i = 0; i < pieces; ++i) {
         const int64_t n = std::min(piece_, trainable - i * piece_);
@@ -181,22 +202,25 @@ void ParameterFlow::update() {
         const bool streamed = in > 0;
         if (streamed) {
             emitter_.await(update_slots_.load(Stream::to_device, OpKind::load_states,
-                                              link_copy(builder_, WorkKind::copy_to_device, in),
-                                              builder_.last_of(Stream::peer), i));
+                                              link_copy(builder_, WorkKind::copy_to_device, in), summed, i,
+                                              stored));
         }
         const int64_t touched = n * (2 * bytes_.weight + bytes_.gradient) + 2 * states;
-        const OpId op = emitter_.compute(OpKind::update, builder_.work(memory_bound(touched)), kNone, kNone, i);
+        const OpId op =
+            emitter_.compute(OpKind::update, builder_.work(memory_bound(touched)), kNone, kNone, i);
         if (!streamed) continue;
         OpId last = op;
         if (out > 0) {
-            last = builder_.op(Stream::to_host, OpKind::store_states, link_copy(builder_, WorkKind::copy_to_host, out),
-                               {op}, i);
+            last = builder_.op(Stream::to_host, OpKind::store_states,
+                               link_copy(builder_, WorkKind::copy_to_host, out), {op}, i);
         }
         update_slots_.used(last);
     }
-    if (d.states_home == Home::ranks && d.weights_home == Home::device) {
-        const uint32_t work = builder_.work(collective(WorkKind::all_gather, units_.trainable() * bytes_.weight,
-                                                       static_cast<int32_t>(ranks_)));
+    // Each rank updated its shard alone.
+    const bool sharded = d.gradients_home == Home::ranks || d.states_home == Home::ranks;
+    if (sharded && d.weights_home != Home::ranks) {
+        const uint32_t work = builder_.work(collective(
+            WorkKind::all_gather, units_.trainable() * bytes_.weight, static_cast<int32_t>(ranks_)));
         builder_.op(Stream::peer, OpKind::all_gather, work, {builder_.last_compute()});
     }
 }

@@ -1,8 +1,9 @@
 // How weights, their gradients and the optimizer's states flow through a step: where they stand, what streams
 // them to their use, and the update at the end. Shared by all strategies.
 //
-// Homes (plan/decisions.h): device: one buffer for the whole step. host: pinned memory, streamed layer by layer
-// through two slots over the host link. ranks: sharded over the GPUs of the ring, gathered over the peer link.
+// Homes (plan/decisions.h): device: one buffer for the whole step. host: pinned memory, streamed layer by
+// layer through two slots over the host link. ranks: sharded over the GPUs of the ring, gathered over the
+// peer link.
 #pragma once
 
 #include "plan/plan.h"
@@ -27,13 +28,15 @@ public:
     void head_done(OpId op);
     void embedding_done(OpId op);
 
-    // Gradient sums of a layer (or the head, the embedding) around the ops that add to them. `fresh`: nothing was
-    // added before in this step, so nothing has to be read.
+    // Gradient sums of a layer (or the head, the embedding) around the ops that add to them. `fresh`: nothing
+    // was added before in this step, so nothing has to be read.
     void begin_layer_gradients(int64_t layer, bool fresh);
     void end_layer_gradients(int64_t layer, OpId op);
     void begin_head_gradients(bool fresh);
     void end_head_gradients(OpId op);
-    // Rows are scattered into the sums where those live; nothing has to be read back.
+    // Rows are scattered into the sums where those live; nothing has to be read back. The next compute op,
+    // which writes the rows, waits until their slot is free.
+    void begin_embedding_gradients();
     void end_embedding_gradients(int64_t tokens, OpId op);
 
     // Sums gradients over the ring's ranks, takes their norm, updates. Emits ops of Pass::update.

@@ -1,4 +1,5 @@
-// The past of a chunk: pages of K, V, dK, dV by tier, the slots they travel through, and the attention to them.
+// The past of a chunk: pages of K, V, dK, dV by tier, the slots they travel through, and the attention to
+// them.
 //
 // Contract: per chunk and layer, in this order:
 //     fill pass       append(), forward(), ...
@@ -25,8 +26,11 @@ public:
     using Moves = std::shared_ptr<const std::vector<std::vector<PageMoves>>>;
     PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter, Moves moves);
 
-    // Keys of the largest call and of the largest piece that any chunk meets (what LayerEmitter is sized with).
+    // Keys of the largest call that any chunk meets (what LayerEmitter is sized with).
     static int64_t longest_call(const Plan& plan);
+    // Tokens of the pieces that a dense past travels in: as many whole segments (else whole pages) as a slot
+    // holds.
+    static int64_t piece_tokens(const Plan& plan);
 
     // The chunk's K and V, final after `rope`, go to their pages. Fill pass only.
     void append(int64_t chunk, int64_t layer, OpId rope);
@@ -34,14 +38,16 @@ public:
     OpId append_wait(int64_t layer, int64_t chunk) const;
     // Page vectors and, for sparse layers, the selection of this chunk.
     void select(int64_t chunk, int64_t layer);
-    // Attention to the past, merged into the chunk's attention output. `known`: the selection was made before.
+    // Attention to the past, merged into the chunk's attention output. `known`: the selection was made
+    // before.
     void forward(int64_t chunk, int64_t layer, bool known);
     void backward(int64_t chunk, int64_t layer);
     // Adds the finished page gradients of the chunk itself to its dK and dV.
     void own_gradients(int64_t chunk, int64_t layer);
     // Frees what no one reads any more; `op` is the last of this chunk and layer.
     void close(int64_t chunk, int64_t layer, OpId op);
-    // Frees K and V of `chunks` in a layer that no pass reads again before they are made again (layer-major order).
+    // Frees K and V of `chunks` in a layer that no pass reads again before they are made again (layer-major
+    // order).
     void drop_layer(int64_t layer, std::span<const int64_t> chunks, OpId op);
     // All gradient pages at the start of the gradient pass, where the plan says so.
     void begin_gradients();
@@ -54,7 +60,7 @@ private:
     struct Piece {
         int64_t first, last;  // tokens
         Place kv, gradient;
-        bool touched;         // gradient sums exist
+        bool touched;  // gradient sums exist
     };
     Place place(const Residency& r, int64_t layer, int64_t token) const;
     std::vector<Piece> pieces(int64_t chunk, int64_t layer, bool backward) const;
@@ -63,20 +69,27 @@ private:
     void sparse_forward(int64_t chunk, int64_t layer, bool known);
     void sparse_backward(int64_t chunk, int64_t layer);
     const PageMoves& moves(int64_t chunk, int64_t layer) const;
-    bool layer_on_device(int64_t layer) const;
-    // A copy of `bytes` in pages to the device, by way of the disk where it lies there.
-    OpId load(Stager& stager, OpKind kind, Place from, int64_t tokens, int64_t bytes_per_page, OpId wait,
+    // Whether no page of a layer ever leaves the device. The last chunk has no later reader, hence no
+    // traffic.
+    bool stays(const Residency& r, int64_t layer) const;
+    // Whether a later chunk attends this one: the last has none, and a window may end with its own query.
+    bool is_read(int64_t chunk, int64_t layer) const;
+    // Of a chunk's own pages, those that later chunks attend (dense; a window may reach only its last ones).
+    int64_t attended_pages(int64_t chunk, int64_t layer) const;
+    // Copies of pages to the device and back, by way of the host where they lie on disk.
+    OpId load(Stager& stager, OpKind kind, Place from, int64_t pages, int64_t bytes_per_page, OpId wait,
               int64_t piece);
     OpId load_mixed(Stager& stager, OpKind kind, int64_t host_pages, int64_t disk_pages, int64_t page_bytes,
                     OpId wait, int64_t piece, OpId wait2 = kNone);
-    OpId store(OpKind kind, Place to, int64_t tokens, int64_t bytes_per_page, OpId wait, int64_t piece);
+    OpId store(OpKind kind, Place to, int64_t pages, int64_t bytes_per_page, OpId wait);
     OpId store_mixed(OpKind kind, int64_t host_pages, int64_t disk_pages, int64_t page_bytes, OpId wait);
     uint32_t page_copy(WorkKind direction, int64_t pages, int64_t page_bytes);
     int64_t pages_of(int64_t tokens) const { return ceil_div(tokens, page_); }
+    int64_t pages_of(const Piece& p) const { return ceil_div(p.last, page_) - p.first / page_; }
     int64_t visible(int64_t chunk, int64_t layer) const;
     int64_t past(int64_t chunk) const { return chunk * plan_.decisions.chunk.count(); }
-    // Pool changes of gradient pages and of a chunk's K and V. What a program of some chunks never took (search
-    // prices a few chunks of a step) is not freed either.
+    // Pool changes of gradient pages and of a chunk's K and V. What a program of some chunks never took
+    // (search prices a few chunks of a step) is not freed either.
     void take_gradients(Place place, int64_t layer, int64_t pages, OpId op, OpId after = kNone);
     void free_gradients(Place place, int64_t layer, int64_t pages, OpId op);
     void take_kv(Place place, int64_t chunk, int64_t layer, OpId op, OpId after = kNone);
@@ -88,20 +101,21 @@ private:
     LayerEmitter& emitter_;
     Moves moves_;
     int64_t page_, chunks_, layers_;
-    int64_t kv_page_, gradient_page_;      // bytes of a page: K and V; dK and dV
+    int64_t kv_page_, gradient_page_;  // bytes of a page: K and V; dK and dV
     int64_t kv_units_, gradient_units_;
     int64_t piece_tokens_;
-    bool unpack_;                          // pages have another dtype than the library reads
+    bool unpack_;  // pages have another dtype than the library reads
     std::array<PoolId, 3> pools_{};
     Stager own_, kv_, gradient_, own_gradient_;
-    std::vector<OpId> disk_bounce_;        // last use of each host bounce slot
+    std::vector<OpId> disk_bounce_;  // last use of each host bounce slot
     size_t next_bounce_ = 0;
-    std::vector<OpId> stored_;             // by layer: the last store of K and V
-    std::vector<OpId> gradients_stored_;   // by layer: the last store of dK and dV
-    std::vector<bool> kv_held_;            // by layer and chunk
+    std::vector<OpId> stored_;                            // by layer: the last store of K and V
+    std::vector<OpId> gradients_stored_;                  // by layer: the last store of dK and dV
+    std::vector<bool> kv_held_;                           // by layer and chunk
     std::vector<std::array<int64_t, 3>> gradients_held_;  // by layer and place: pages
-    std::vector<int64_t> touched_from_;    // by layer: gradient sums exist for tokens from here on (dense)
-    OpId selected_ = kNone;                // the select op of the chunk and layer in work
+    std::vector<int64_t>
+        touched_from_;       // by layer: gradient pages exist from this token on, a page's first (dense)
+    OpId selected_ = kNone;  // the select op of the chunk and layer in work
 };
 
 }  // namespace headroom

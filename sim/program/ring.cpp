@@ -19,10 +19,12 @@ RingFlow::RingFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
 
 int64_t RingFlow::longest_call(const Plan& plan) {
     if (plan.decisions.ring_ranks == 1) return 0;
-    return std::min(plan.decisions.segment.count(), ceil_div(plan.context.count(), plan.decisions.ring_ranks));
+    return std::min(plan.decisions.segment.count(),
+                    ceil_div(plan.context.count(), plan.decisions.ring_ranks));
 }
 
-// Of one step. A window shorter than a part leaves only neighbours visible: at most the window for each query.
+// Of one step. A window shorter than a part leaves only neighbours visible: at most the window for each
+// query.
 double RingFlow::seen(const Layer& layer, int64_t tokens) const {
     const double t = static_cast<double>(tokens);
     const int64_t window = plan_.decisions.honour_windows ? layer.window : 0;
@@ -37,7 +39,8 @@ void RingFlow::forward(const Layer& layer, int64_t tokens) {
     const OpId ready = builder_.last_compute();
     for (int64_t step = 1; step < ranks_; ++step) {
         OpId& slot = free_[next_++ % free_.size()];
-        const OpId sent = builder_.op(Stream::peer, OpKind::send_pages, send, {step == 1 ? ready : kNone, slot}, step);
+        const OpId sent =
+            builder_.op(Stream::peer, OpKind::send_pages, send, {step == 1 ? ready : kNone, slot}, step);
         slot = emitter_.attend_past(tokens, ceil_div(tokens, 2), seen(layer, tokens), sent, step);
     }
 }
@@ -51,7 +54,8 @@ void RingFlow::backward(const Layer& layer, int64_t tokens) {
     OpId summed = kNone;
     for (int64_t step = 1; step < ranks_; ++step) {
         OpId& slot = free_[next_++ % free_.size()];
-        const OpId sent = builder_.op(Stream::peer, OpKind::send_pages, send_kv, {step == 1 ? ready : kNone, slot}, step);
+        const OpId sent =
+            builder_.op(Stream::peer, OpKind::send_pages, send_kv, {step == 1 ? ready : kNone, slot}, step);
         emitter_.past_attention_backward(tokens, ceil_div(tokens, 2), seen(layer, tokens), sent, step);
         // The sums of the block follow it; the next step adds to what the neighbour added before.
         const OpId sums = builder_.op(Stream::peer, OpKind::send_pages, send_sums, {summed, slot}, step);

@@ -1,9 +1,9 @@
-// Ring attention: every rank holds an equal part of the sequence, cut so that all have equal work (two stripes, one
-// from each end), and K and V of the others pass by over the peer link while attention runs.
+// Ring attention: every rank holds an equal part of the sequence, cut so that all have equal work (two
+// stripes, one from each end), and K and V of the others pass by over the peer link while attention runs.
 // Source: Liu et al., Ring Attention (arXiv 2310.01889); balanced halves as in zigzag variants.
 //
-// With R ranks of T tokens: after the own part, R - 1 steps; in each step half of the pairs are visible, T T / 2.
-// Backward: K, V and the fp32 sums of dK and dV pass by.
+// With R ranks of T tokens: after the own part, R - 1 steps; in each step half of the pairs are visible, T T
+// / 2. Backward: K, V and the fp32 sums of dK and dV pass by.
 #pragma once
 
 #include <array>

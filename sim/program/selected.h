@@ -1,4 +1,5 @@
-// The selections that a program is lowered with: what the plan's model of selections draws, or what a run recorded.
+// The selections that a program is lowered with: what the plan's model of selections draws, or what a run
+// recorded.
 #pragma once
 
 #include <array>

@@ -77,9 +77,15 @@ ParameterBytes::ParameterBytes(const Plan& plan)
     const double moment = static_cast<double>(bytes_of(plan.recipe.states, 1).count());
     switch (plan.recipe.optimizer) {
         case Optimizer::none:
-        case Optimizer::sgd: states = 0; break;
-        case Optimizer::adamw: states = 2 * moment; break;
-        case Optimizer::adamw8bit: states = 2 + 2 * 4.0 / 256; break;  // int8 and an fp32 scale per 256, twice
+        case Optimizer::sgd:
+            states = 0;
+            break;
+        case Optimizer::adamw:
+            states = 2 * moment;
+            break;
+        case Optimizer::adamw8bit:
+            states = 2 + 2 * 4.0 / 256;
+            break;  // int8 and an fp32 scale per 256, twice
     }
     if (plan.recipe.master_weights && plan.recipe.optimizer != Optimizer::none) states += 4;
 }
@@ -97,8 +103,9 @@ double own_keys_seen(int64_t tokens, int64_t window) {
 double past_keys_seen(int64_t tokens, int64_t past, int64_t window) {
     if (window == 0) return static_cast<double>(tokens) * static_cast<double>(past);
     // Query i of the chunk still sees min(past, window - 1 - i) keys of the past.
-    const int64_t reaching = std::min(tokens, window - 1);                          // queries that see any
-    const int64_t whole = std::clamp<int64_t>(window - 1 - past + 1, 0, reaching);  // queries that see all of it
+    const int64_t reaching = std::min(tokens, window - 1);  // queries that see any
+    const int64_t whole =
+        std::clamp<int64_t>(window - 1 - past + 1, 0, reaching);  // queries that see all of it
     double seen = static_cast<double>(whole) * static_cast<double>(past);
     const int64_t rest = reaching - whole;  // see window - 1 - i, i = whole .. reaching - 1
     seen += static_cast<double>(rest) * static_cast<double>(window - 1) -

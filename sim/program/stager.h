@@ -1,8 +1,8 @@
-// A ring of equal slots through which data travel to (or from) the device, with the dependencies that keep a slot
-// from being overwritten while in use. One Stager serves one kind of data; its loads follow one another.
+// A ring of equal slots through which data travel to (or from) the device, with the dependencies that keep a
+// slot from being overwritten while in use. One Stager serves one kind of data; its loads follow one another.
 //
-// Contract: load() of item i waits until the last use of item i - slots has ended, and runs at most `prefetch`
-// items ahead of the compute stream. used() is called once per item, in order.
+// Contract: load() of item i waits until the last use of item i - slots has ended, and runs at most
+// `prefetch` items ahead of the compute stream. used() is called once per item, in order.
 #pragma once
 
 #include <string>

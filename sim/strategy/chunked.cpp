@@ -1,5 +1,5 @@
-// Chunk-recurrent training (OOMB): dense or sparse, with or without offload; every residency and recompute choice
-// is a decision. The authors' own policy is one plan among them (docs/strategies.md).
+// Chunk-recurrent training (OOMB): dense or sparse, with or without offload; every residency and recompute
+// choice is a decision. The authors' own policy is one plan among them (docs/strategies.md).
 #include "program/chunk_step.h"
 #include "strategy/chunked_grid.h"
 #include "strategy/strategies.h"
@@ -11,7 +11,8 @@ class Chunked final : public Strategy {
 public:
     std::string_view name() const override { return "chunked"; }
     std::string_view summary() const override {
-        return "chunk after chunk through all layers, K and V in pages (OOMB); exact, or sparse by page selection";
+        return "chunk after chunk through all layers, K and V in pages (OOMB); exact, or sparse by page "
+               "selection";
     }
     Result<void> check(const Plan& plan) const override {
         if (plan.decisions.tensor_ranks != 1) {
@@ -21,10 +22,12 @@ public:
         }
         return check_chunked(plan);
     }
-    void candidates(const Scenario& scenario, const std::function<void(const Decisions&)>& visit) const override {
+    void candidates(const Scenario& scenario,
+                    const std::function<void(const Decisions&)>& visit) const override {
         chunked_grid(scenario, name(), 1).visit(visit);
     }
-    Program lower(const Plan& plan, const SelectionSet& selections, std::span<const int64_t> chunks) const override {
+    Program lower(const Plan& plan, const SelectionSet& selections,
+                  std::span<const int64_t> chunks) const override {
         return chunk_step(plan, selections, chunks);
     }
 };

@@ -5,7 +5,8 @@ namespace headroom {
 Result<void> check_chunked(const Plan& plan) {
     const Decisions& d = plan.decisions;
     if (d.ring_ranks != 1) {
-        return fail("key 'plan.ring_ranks'", std::to_string(d.ring_ranks) + " with strategy '" + d.strategy + "'",
+        return fail("key 'plan.ring_ranks'",
+                    std::to_string(d.ring_ranks) + " with strategy '" + d.strategy + "'",
                     "1 (ring attention is the strategy 'ring')");
     }
     if (d.weights_home == Home::ranks || d.gradients_home == Home::ranks || d.states_home == Home::ranks) {
@@ -27,11 +28,12 @@ Grid chunked_grid(const Scenario& scenario, std::string_view strategy, int64_t t
     grid.option("activations", &Decisions::activations,
                 std::vector<Activations>{Activations::keep, Activations::checkpoint_device});
     grid.option("attention_outputs", &Decisions::attention_outputs,
-                std::vector<AttentionOutputs>{AttentionOutputs::host, AttentionOutputs::device, AttentionOutputs::chunk,
-                                              AttentionOutputs::recompute});
+                std::vector<AttentionOutputs>{AttentionOutputs::host, AttentionOutputs::device,
+                                              AttentionOutputs::chunk, AttentionOutputs::recompute});
     if (sparse) {
         grid.option("wavefront", &Decisions::wavefront, std::vector<int64_t>{1, 2});
-        grid.option("page_cache", &Decisions::page_cache, std::vector<Bytes>{Bytes(0), Bytes(4 * kGiB), Bytes(16 * kGiB)});
+        grid.option("page_cache", &Decisions::page_cache,
+                    std::vector<Bytes>{Bytes(0), Bytes(4 * kGiB), Bytes(16 * kGiB)});
     }
     home_options(grid, scenario, false);
     travel_options(grid, scenario, !sparse);

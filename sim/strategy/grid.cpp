@@ -8,8 +8,8 @@ namespace {
 
 // Decisions that change the trained result. The chunk does so only where selections are made chunk by chunk.
 bool changes_result(const Scenario& scenario, const std::string& key) {
-    static const std::set<std::string> always{"attention", "page", "honour_windows", "weights_dtype", "kv_dtype",
-                                              "kv_gradients_dtype"};
+    static const std::set<std::string> always{"attention",     "page",     "honour_windows",
+                                              "weights_dtype", "kv_dtype", "kv_gradients_dtype"};
     if (key == "page" || key == "chunk") return scenario.plan.decisions.attention.sparse;
     return always.count(key) > 0;
 }
@@ -87,7 +87,9 @@ void travel_options(Grid& grid, const Scenario& scenario, bool in_pieces) {
         });
     }
     grid.together(std::move(setters));
-    if (in_pieces) grid.option("staging_slot", &Decisions::staging_slot, std::vector<Bytes>{Bytes(kGiB / 2), Bytes(kGiB / 8)});
+    if (in_pieces)
+        grid.option("staging_slot", &Decisions::staging_slot,
+                    std::vector<Bytes>{Bytes(kGiB / 2), Bytes(kGiB / 8)});
     grid.option("page_copy", &Decisions::page_copy, std::vector<PageCopy>{PageCopy::batch, PageCopy::gather});
 }
 

@@ -1,4 +1,5 @@
-// The combinations of decisions that a strategy tries. A decision that the scenario fixes has one option: its value.
+// The combinations of decisions that a strategy tries. A decision that the scenario fixes has one option: its
+// value.
 #pragma once
 
 #include <array>
@@ -17,13 +18,13 @@ public:
     // Candidates start as the scenario's decisions with this strategy and these ranks.
     Grid(const Scenario& scenario, std::string_view strategy, int64_t tensor_ranks, int64_t ring_ranks);
 
-    // Whether the search may choose this decision: not fixed, and not one that changes the trained result unless
-    // the scenario allows it.
+    // Whether the search may choose this decision: not fixed, and not one that changes the trained result
+    // unless the scenario allows it.
     bool free(const std::string& key) const;
 
     // Options of one decision, first the one preferred at equal cost. Ignored where it is not free.
     template <class T>
-    Grid& option(const std::string& key, T Decisions::* member, std::vector<T> values) {
+    Grid& option(const std::string& key, T Decisions::*member, std::vector<T> values) {
         std::vector<std::function<void(Decisions&)>> setters;
         for (const T& v : values) setters.push_back([member, v](Decisions& d) { d.*member = v; });
         if (free(key)) axes_.push_back(std::move(setters));
@@ -31,7 +32,7 @@ public:
     }
     // A value for a decision that this strategy does not vary, where it is free.
     template <class T>
-    Grid& set(const std::string& key, T Decisions::* member, T value) {
+    Grid& set(const std::string& key, T Decisions::*member, T value) {
         if (free(key)) base_.*member = value;
         return *this;
     }
@@ -46,10 +47,11 @@ private:
     std::vector<std::vector<std::function<void(Decisions&)>>> axes_;
 };
 
-// Homes of weights, their gradients and states worth trying, cheapest in traffic first. `sharded`: over ring ranks.
+// Homes of weights, their gradients and states worth trying, cheapest in traffic first. `sharded`: over ring
+// ranks.
 void home_options(Grid& grid, const Scenario& scenario, bool sharded);
-// Staging, prefetch and copies of pages: what strategies with offload vary. `in_pieces`: the past travels in pieces,
-// whose size matters.
+// Staging, prefetch and copies of pages: what strategies with offload vary. `in_pieces`: the past travels in
+// pieces, whose size matters.
 void travel_options(Grid& grid, const Scenario& scenario, bool in_pieces);
 
 }  // namespace headroom

@@ -1,4 +1,5 @@
-// Layer-major order: all chunks through one layer, then the next. Keeps one layer's pages; hidden states stream.
+// Layer-major order: all chunks through one layer, then the next. Keeps one layer's pages; hidden states
+// stream.
 #include "program/layer_step.h"
 #include "strategy/grid.h"
 #include "strategy/strategies.h"
@@ -10,7 +11,8 @@ class LayerMajor final : public Strategy {
 public:
     std::string_view name() const override { return "layer-major"; }
     std::string_view summary() const override {
-        return "all chunks through one layer, then the next: little traffic, hidden states of every layer kept";
+        return "all chunks through one layer, then the next: little traffic, hidden states of every layer "
+               "kept";
     }
     Result<void> check(const Plan& plan) const override {
         const Decisions& d = plan.decisions;
@@ -24,21 +26,27 @@ public:
             return refuse("activations", "'keep'", "'checkpoint_device' or 'checkpoint_host'");
         }
         if (d.attention_outputs != AttentionOutputs::recompute) {
-            return refuse("attention_outputs", "'" + std::string(name_of(d.attention_outputs)) + "'", "'recompute'");
+            return refuse("attention_outputs", "'" + std::string(name_of(d.attention_outputs)) + "'",
+                          "'recompute'");
         }
         if (d.kv_residency.device_layers != layers || d.kv_gradient_residency.device_layers != layers) {
-            return refuse("kv' and 'plan.kv_gradients", "pages off the device", "\"device\" for both: one layer's pages at a time");
+            return refuse("kv' and 'plan.kv_gradients", "pages off the device",
+                          "\"device\" for both: one layer's pages at a time");
         }
-        if (d.gradient_pages == GradientPages::all_at_once) return refuse("gradient_pages", "'all_at_once'", "'first_touch'");
+        if (d.gradient_pages == GradientPages::all_at_once)
+            return refuse("gradient_pages", "'all_at_once'", "'first_touch'");
         if (d.wavefront != 1) return refuse("wavefront", std::to_string(d.wavefront), "1");
         return {};
     }
-    void candidates(const Scenario& scenario, const std::function<void(const Decisions&)>& visit) const override {
+    void candidates(const Scenario& scenario,
+                    const std::function<void(const Decisions&)>& visit) const override {
         Grid grid(scenario, name(), 1, 1);
         const Residency here{scenario.plan.model.layer_count(), 0, 0};
-        grid.set("kv", &Decisions::kv_residency, here).set("kv_gradients", &Decisions::kv_gradient_residency, here);
+        grid.set("kv", &Decisions::kv_residency, here)
+            .set("kv_gradients", &Decisions::kv_gradient_residency, here);
         grid.set("attention_outputs", &Decisions::attention_outputs, AttentionOutputs::recompute);
-        grid.option("chunk", &Decisions::chunk, std::vector<Tokens>{Tokens(4096), Tokens(8192), Tokens(16384)});
+        grid.option("chunk", &Decisions::chunk,
+                    std::vector<Tokens>{Tokens(4096), Tokens(8192), Tokens(16384)});
         grid.option("activations", &Decisions::activations,
                     std::vector<Activations>{Activations::checkpoint_device, Activations::checkpoint_host});
         home_options(grid, scenario, false);

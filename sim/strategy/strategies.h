@@ -1,4 +1,5 @@
-// The strategies there are, each in a file of its own. To add one: its file, its line here and in strategies.cpp.
+// The strategies there are, each in a file of its own. To add one: its file, its line here and in
+// strategies.cpp.
 #pragma once
 
 #include "strategy/strategy.h"

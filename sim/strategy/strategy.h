@@ -1,9 +1,11 @@
-// A way to run a training step. One file per strategy implements this; strategies.cpp lists them (one line each).
+// A way to run a training step. One file per strategy implements this; strategies.cpp lists them (one line
+// each).
 //
 // Contract of lower():
 //  - Op ids are a function of the plan alone; selections only change works, traffic and memory.
 //  - Every byte that the step touches is in a buffer, a pool or `standing`.
-//  - `chunks`: emit only these chunks of the step (ascending), with buffers as for the whole step; empty: all. The
+//  - `chunks`: emit only these chunks of the step (ascending), with buffers as for the whole step; empty:
+//  all. The
 //    search prices a few chunks of a long step this way.
 #pragma once
 
@@ -24,11 +26,13 @@ public:
     virtual ~Strategy() = default;
     virtual std::string_view name() const = 0;
     virtual std::string_view summary() const = 0;  // one line for help
-    // Whether this strategy can run `plan`; the Error says which decision stands against it and what is allowed.
+    // Whether this strategy can run `plan`; the Error says which decision stands against it and what is
+    // allowed.
     virtual Result<void> check(const Plan& plan) const = 0;
-    // Calls `visit` with every combination of decisions worth trying for `scenario`; decisions that the scenario
-    // fixes keep their values. Candidates may still fail check() or not fit.
-    virtual void candidates(const Scenario& scenario, const std::function<void(const Decisions&)>& visit) const = 0;
+    // Calls `visit` with every combination of decisions worth trying for `scenario`; decisions that the
+    // scenario fixes keep their values. Candidates may still fail check() or not fit.
+    virtual void candidates(const Scenario& scenario,
+                            const std::function<void(const Decisions&)>& visit) const = 0;
     virtual Program lower(const Plan& plan, const SelectionSet& selections,
                           std::span<const int64_t> chunks = {}) const = 0;
 };
@@ -40,5 +44,7 @@ const Strategy* find_strategy(std::string_view name);
 Result<Program> lower(const Plan& plan);
 Result<Program> lower(const Plan& plan, const SelectionSet& selections);
 inline constexpr int64_t kMaxOps = int64_t{1} << 26;
+// Pieces of the past of one chunk and layer: what Op::piece counts.
+inline constexpr int64_t kMaxPieces = 0xffff;
 
 }  // namespace headroom

@@ -1,5 +1,5 @@
-// The chunked step on several GPUs that divide projections, heads and MLP columns; two sums over the peer link per
-// layer and direction. Source of the split: Megatron-LM (arXiv 1909.08053), section 3.
+// The chunked step on several GPUs that divide projections, heads and MLP columns; two sums over the peer
+// link per layer and direction. Source of the split: Megatron-LM (arXiv 1909.08053), section 3.
 #include "program/chunk_step.h"
 #include "strategy/chunked_grid.h"
 #include "strategy/strategies.h"
@@ -20,10 +20,12 @@ public:
         }
         return check_chunked(plan);
     }
-    void candidates(const Scenario& scenario, const std::function<void(const Decisions&)>& visit) const override {
+    void candidates(const Scenario& scenario,
+                    const std::function<void(const Decisions&)>& visit) const override {
         if (scenario.gpus > 1) chunked_grid(scenario, name(), scenario.gpus).visit(visit);
     }
-    Program lower(const Plan& plan, const SelectionSet& selections, std::span<const int64_t> chunks) const override {
+    Program lower(const Plan& plan, const SelectionSet& selections,
+                  std::span<const int64_t> chunks) const override {
         return chunk_step(plan, selections, chunks);
     }
 };

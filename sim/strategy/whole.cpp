@@ -1,6 +1,7 @@
-// The whole sequence at once, with layer checkpoints: what most trainers do. One chunk as long as the context; the
-// loss in tiles of tokens (fused), the MLP in tiles where it would not fit; layer inputs on the device or the host.
-// The same on the GPUs of a ring, each with an equal part of the tokens: the strategy 'ring'.
+// The whole sequence at once, with layer checkpoints: what most trainers do. One chunk as long as the
+// context; the loss in tiles of tokens (fused), the MLP in tiles where it would not fit; layer inputs on the
+// device or the host. The same on the GPUs of a ring, each with an equal part of the tokens: the strategy
+// 'ring'.
 #include "base/text.h"
 #include "program/chunk_step.h"
 #include "strategy/grid.h"
@@ -33,7 +34,8 @@ Grid one_chunk_grid(const Scenario& scenario, std::string_view strategy, int64_t
     const Plan& plan = scenario.plan;
     grid.set("chunk", &Decisions::chunk, Tokens(round_up(plan.context.count(), plan.decisions.page.count())));
     grid.option("activations", &Decisions::activations,
-                std::vector<Activations>{Activations::checkpoint_device, Activations::checkpoint_host, Activations::keep});
+                std::vector<Activations>{Activations::checkpoint_device, Activations::checkpoint_host,
+                                         Activations::keep});
     grid.option("attention_outputs", &Decisions::attention_outputs,
                 std::vector<AttentionOutputs>{AttentionOutputs::recompute, AttentionOutputs::chunk});
     grid.option("mlp_tile", &Decisions::mlp_tile, std::vector<Tokens>{Tokens(0), Tokens(16384)});
@@ -49,12 +51,14 @@ public:
     }
     Result<void> check(const Plan& plan) const override {
         if (plan.gpus != 1) {
-            return fail("key 'plan.tensor_ranks' or 'plan.ring_ranks'", "2 or more with strategy 'whole-sequence'",
+            return fail("key 'plan.tensor_ranks' or 'plan.ring_ranks'",
+                        "2 or more with strategy 'whole-sequence'",
                         "1 of each (several GPUs: 'ring' or 'tensor-parallel')");
         }
         return check_one_chunk(plan);
     }
-    void candidates(const Scenario& scenario, const std::function<void(const Decisions&)>& visit) const override {
+    void candidates(const Scenario& scenario,
+                    const std::function<void(const Decisions&)>& visit) const override {
         one_chunk_grid(scenario, name(), 1).visit(visit);
     }
     Program lower(const Plan& plan, const SelectionSet& selections, std::span<const int64_t>) const override {
@@ -70,12 +74,14 @@ public:
     }
     Result<void> check(const Plan& plan) const override {
         if (plan.decisions.ring_ranks < 2 || plan.decisions.tensor_ranks != 1) {
-            return fail("key 'plan.ring_ranks'", std::to_string(plan.decisions.ring_ranks) + " with strategy 'ring'",
+            return fail("key 'plan.ring_ranks'",
+                        std::to_string(plan.decisions.ring_ranks) + " with strategy 'ring'",
                         "2 or more, with tensor_ranks = 1");
         }
         return check_one_chunk(plan);
     }
-    void candidates(const Scenario& scenario, const std::function<void(const Decisions&)>& visit) const override {
+    void candidates(const Scenario& scenario,
+                    const std::function<void(const Decisions&)>& visit) const override {
         if (scenario.gpus > 1) one_chunk_grid(scenario, name(), scenario.gpus).visit(visit);
     }
     Program lower(const Plan& plan, const SelectionSet& selections, std::span<const int64_t>) const override {

@@ -1,0 +1,107 @@
+// The backward ops of a layer and of the embedding.
+#include "program/layer.h"
+
+namespace headroom {
+
+void LayerEmitter::mlp_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait,
+                                OpId gradient_wait) {
+    const Works& w = works(layer, tokens);
+    await(wait);
+    if (tiled_mlp_) mlp_up(layer, tokens, b);  // tiles are computed again one by one
+    OpId op = compute(OpKind::activation, w.activation);
+    builder_.take(act_, op);
+    if (train_all_) {
+        op = compute(OpKind::weight_gradient, w.down_gradient, gradient_wait);
+    }
+    op = compute(OpKind::down_backward, w.down_backward);
+    builder_.take(d_act_, op);
+    lora(w.lora_down_b, true);
+    builder_.release(act_, builder_.last_compute());
+    op = compute(OpKind::activation_backward, w.activation_backward);
+    builder_.release(d_act_, op);
+    op = compute(OpKind::norm, w.norm);
+    builder_.take(normed_, op);
+    if (layer.mixture) {
+        op = compute(OpKind::activation, w.dispatch);
+        builder_.take(permuted_, op);
+    }
+    if (train_all_) compute(OpKind::weight_gradient, w.gate_up_gradient);
+    op = compute(OpKind::gate_up_backward, w.gate_up_backward);
+    builder_.take(d_normed_, op);
+    lora(w.lora_up_b, true);
+    if (layer.mixture) {
+        compute(OpKind::activation_backward, w.dispatch);
+        op = compute(OpKind::router_backward, w.router_backward);
+        builder_.release(permuted_, op);
+    }
+    builder_.release(b.gate_up, builder_.last_compute());
+    all_reduce(tokens);
+    op = compute(OpKind::norm_backward, w.norm_backward);
+    builder_.release(normed_, op);
+    builder_.release(d_normed_, op);
+    builder_.release(b.x_mid, op);
+}
+
+void LayerEmitter::own_attention_backward(const Layer& layer, int64_t tokens, const LayerBuffers&) {
+    const Works& w = works(layer, tokens);
+    if (train_all_) compute(OpKind::weight_gradient, w.out_gradient);
+    OpId op = compute(OpKind::attention_out_backward, w.out_backward);
+    builder_.take(d_attention_, op);
+    lora(w.lora_out_b, true);
+    op = compute(OpKind::attention_own_backward, w.own_backward);
+    builder_.take(d_qkv_, op);
+    builder_.take(own_ws_, op);
+    builder_.release(own_ws_, op);
+}
+
+OpId LayerEmitter::past_attention_backward(int64_t tokens, int64_t keys, double keys_seen, OpId wait,
+                                           int64_t piece) {
+    const OpId op = compute(OpKind::attention_past_backward, past_work(true, tokens, keys, keys_seen), wait,
+                            kNone, piece);
+    builder_.take(past_ws_, op);
+    builder_.release(past_ws_, op);
+    builder_.take(d_q_sum_, op);
+    builder_.take(emission_, op);
+    return op;
+}
+
+OpId LayerEmitter::accumulate(int64_t emitted, int64_t distinct, bool add, int64_t piece) {
+    const int64_t bytes = emission_bytes(emitted) + kv_gradient_bytes(distinct) * (add ? 2 : 1);
+    const OpId op =
+        compute(OpKind::accumulate_kv_gradients, builder_.work(memory_bound(bytes)), kNone, kNone, piece);
+    if (builder_.live(emission_)) builder_.release(emission_, op);
+    return op;
+}
+
+OpId LayerEmitter::project_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
+    const Works& w = works(layer, tokens);
+    OpId op = compute(OpKind::rope_backward, w.rope_backward);
+    builder_.release(b.qkv, op);
+    builder_.release(b.attention, op);
+    builder_.release(d_attention_, op);
+    if (builder_.live(d_q_sum_)) builder_.release(d_q_sum_, op);
+    op = compute(OpKind::norm, w.norm);
+    builder_.take(normed_, op);
+    if (train_all_) compute(OpKind::weight_gradient, w.qkv_gradient);
+    op = compute(OpKind::qkv_backward, w.qkv_backward);
+    builder_.take(d_normed_, op);
+    lora(w.lora_qkv_b, true);
+    builder_.release(d_qkv_, builder_.last_compute());
+    all_reduce(tokens);
+    op = compute(OpKind::norm_backward, w.norm_backward);
+    builder_.release(normed_, op);
+    builder_.release(d_normed_, op);
+    builder_.release(b.x, op);
+    return op;
+}
+
+void LayerEmitter::embed_backward(int64_t tokens, BufferId dx) {
+    if (train_all_) {
+        const int64_t gradient = bytes_of(plan_.recipe.gradients, 1).count();
+        compute(OpKind::embed_backward,
+                builder_.work(memory_bound(tokens * sizes_.hidden * (sizes_.element + 2 * gradient))));
+    }
+    builder_.release(dx, builder_.last_compute());
+}
+
+}  // namespace headroom

@@ -1,0 +1,156 @@
+// Dense attention to the past: all keys that a chunk sees, in pieces as large as a staging slot.
+#include <algorithm>
+
+#include "program/past.h"
+
+namespace headroom {
+namespace {
+
+// Keys in [first, last) that the chunk's queries see, of a past that ends at `past`.
+double seen_in(int64_t tokens, int64_t past, int64_t first, int64_t last, int64_t window) {
+    return past_keys_seen(tokens, past - first, window) - past_keys_seen(tokens, past - last, window);
+}
+
+}  // namespace
+
+std::vector<PastFlow::Piece> PastFlow::pieces(int64_t chunk, int64_t layer, bool backward) const {
+    const Decisions& d = plan_.decisions;
+    const int64_t end = past(chunk), begin = end - visible(chunk, layer), chunk_tokens = d.chunk.count();
+    const bool gradients = backward || d.load_gradients_forward;
+    std::vector<int64_t> cuts{begin, end};
+    const auto cut = [&](int64_t at) {
+        if (at > begin && at < end) cuts.push_back(at);
+    };
+    cut(d.kv_residency.device_chunks * chunk_tokens);
+    cut((chunks_ - d.kv_residency.disk_chunks) * chunk_tokens);
+    if (gradients) {
+        cut(d.kv_gradient_residency.device_chunks * chunk_tokens);
+        cut((chunks_ - d.kv_gradient_residency.disk_chunks) * chunk_tokens);
+        cut(touched_from_[static_cast<size_t>(layer)]);
+    }
+    std::sort(cuts.begin(), cuts.end());
+    std::vector<Piece> result;
+    for (size_t i = 0; i + 1 < cuts.size(); ++i) {
+        int64_t at = cuts[i];
+        while (at < cuts[i + 1]) {
+            const Place kv = place(d.kv_residency, layer, at),
+                        gradient = place(d.kv_gradient_residency, layer, at);
+            // Where nothing travels and nothing is emitted, one op serves it all. Pieces end with a page: a
+            // window may begin inside of one.
+            const bool whole =
+                !backward && kv == Place::device && !unpack_ && !(gradients && gradient != Place::device);
+            const int64_t last =
+                whole ? cuts[i + 1] : std::min(cuts[i + 1], at / page_ * page_ + piece_tokens_);
+            result.push_back(Piece{at, last, kv, gradient, at >= touched_from_[static_cast<size_t>(layer)]});
+            at = last;
+        }
+    }
+    return result;
+}
+
+void PastFlow::dense_forward(int64_t chunk, int64_t layer) {
+    const Decisions& d = plan_.decisions;
+    const int64_t tokens = plan_.chunk_tokens(chunk);
+    const int64_t window = d.honour_windows ? plan_.model.layers[static_cast<size_t>(layer)].window : 0;
+    const OpId stored = stored_[static_cast<size_t>(layer)];
+    Traffic row{static_cast<uint32_t>(chunk), static_cast<uint16_t>(layer), builder_.pass};
+    int64_t index = 0;
+    for (const Piece& p : pieces(chunk, layer, false)) {
+        const int64_t keys = p.last - p.first, pages = pages_of(p);
+        row.selected += static_cast<uint32_t>(pages);
+        const bool travels = p.kv != Place::device;
+        OpId arrived = kNone;
+        if (travels) {
+            arrived = load(kv_, OpKind::load_pages, p.kv, pages, kv_page_, stored, index);
+            row.loaded += static_cast<uint32_t>(pages);
+            row.loaded_bytes += pages * kv_page_;
+        }
+        const bool gradients = d.load_gradients_forward && p.gradient != Place::device && p.touched;
+        if (gradients) {
+            const OpId op = load(gradient_, OpKind::load_page_gradients, p.gradient, pages, gradient_page_,
+                                 gradients_stored_[static_cast<size_t>(layer)], index);
+            emitter_.await(op);
+            row.gradients_loaded += static_cast<uint32_t>(pages);
+            row.loaded_bytes += pages * gradient_page_;
+        }
+        if (unpack_) {
+            emitter_.await(arrived);
+            arrived = emitter_.gather(keys, index);
+        }
+        const OpId read = emitter_.attend_past(
+            tokens, keys, seen_in(tokens, past(chunk), p.first, p.last, window), arrived, index);
+        emitter_.release_gathered(read);
+        if (gradients) gradient_.used(read);
+        if (travels) {
+            OpId last = read;
+            if (d.write_back_clean) {
+                last = store(OpKind::store_pages, p.kv, pages, kv_page_, read);
+                row.written_back += static_cast<uint32_t>(pages);
+                row.written_bytes += pages * kv_page_;
+            }
+            kv_.used(last);
+        }
+        ++index;
+    }
+    builder_.traffic(row);
+}
+
+void PastFlow::dense_backward(int64_t chunk, int64_t layer) {
+    const Decisions& d = plan_.decisions;
+    const size_t li = static_cast<size_t>(layer);
+    const int64_t tokens = plan_.chunk_tokens(chunk);
+    const int64_t window = d.honour_windows ? plan_.model.layers[li].window : 0;
+    Traffic row{static_cast<uint32_t>(chunk), static_cast<uint16_t>(layer), builder_.pass};
+    int64_t index = 0;
+    for (const Piece& p : pieces(chunk, layer, true)) {
+        const int64_t keys = p.last - p.first, pages = pages_of(p);
+        row.selected += static_cast<uint32_t>(pages);
+        const bool travels = p.kv != Place::device, gradient_travels = p.gradient != Place::device;
+        if (travels) {
+            emitter_.await(load(kv_, OpKind::load_pages, p.kv, pages, kv_page_, stored_[li], index));
+            row.loaded += static_cast<uint32_t>(pages);
+            row.loaded_bytes += pages * kv_page_;
+        }
+        if (unpack_) emitter_.gather(keys, index);
+        const OpId read = emitter_.past_attention_backward(
+            tokens, keys, seen_in(tokens, past(chunk), p.first, p.last, window), kNone, index);
+        emitter_.release_gathered(read);
+        if (travels) {
+            OpId last = read;
+            if (d.write_back_clean) {
+                last = store(OpKind::store_pages, p.kv, pages, kv_page_, read);
+                row.written_back += static_cast<uint32_t>(pages);
+                row.written_bytes += pages * kv_page_;
+            }
+            kv_.used(last);
+        }
+        if (gradient_travels) {
+            if (p.touched) {
+                emitter_.await(load(gradient_, OpKind::load_page_gradients, p.gradient, pages, gradient_page_,
+                                    gradients_stored_[li], index));
+                row.gradients_loaded += static_cast<uint32_t>(pages);
+                row.loaded_bytes += pages * gradient_page_;
+            } else {
+                emitter_.await(gradient_.free_after());
+            }
+        }
+        const OpId summed = emitter_.accumulate(keys, keys, p.touched, index);
+        if (!p.touched) row.first_touched += static_cast<uint32_t>(pages);
+        if (gradient_travels) {
+            const OpId op = store(OpKind::store_page_gradients, p.gradient, pages, gradient_page_, summed);
+            if (!p.touched) take_gradients(p.gradient, layer, pages, op, summed);
+            gradient_.used(op);
+            gradients_stored_[li] = op;
+            row.written_back += static_cast<uint32_t>(pages);
+            row.written_bytes += pages * gradient_page_;
+        } else if (!p.touched) {
+            take_gradients(p.gradient, layer, pages, summed);
+        }
+        ++index;
+    }
+    // A page that any key of was touched holds sums for all of its keys.
+    touched_from_[li] = std::min(touched_from_[li], (past(chunk) - visible(chunk, layer)) / page_ * page_);
+    builder_.traffic(row);
+}
+
+}  // namespace headroom

@@ -1,0 +1,108 @@
+// Sparse attention to the past: the pages that a chunk selects. What moves is worked out in page_traffic.h.
+#include <algorithm>
+
+#include "program/past.h"
+
+namespace headroom {
+
+void PastFlow::select(int64_t chunk, int64_t layer) {
+    const Layer& l = plan_.model.layers[static_cast<size_t>(layer)];
+    if (!sparse(l)) return;
+    const RankSizes& s = emitter_.sizes();
+    const int64_t tokens = plan_.chunk_tokens(chunk), past_pages = past(chunk) / page_;
+    emitter_.compute(OpKind::page_means, builder_.work(memory_bound(tokens * s.kv * s.element)));
+    if (chunk == 0) return;
+    // Scores (one GEMM, K heads side by side), then two passes of a softmax over tiles of them.
+    emitter_.compute(OpKind::select,
+                     builder_.work(gemm(tokens, past_pages, s.head_dim, static_cast<int32_t>(s.kv_heads))));
+    selected_ = emitter_.compute(OpKind::select,
+                                 builder_.work(memory_bound(2 * tokens * s.kv_heads * past_pages * 4)));
+}
+
+void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
+    const Decisions& d = plan_.decisions;
+    const PageMoves& m = moves(chunk, layer);
+    const bool on_device = stays(d.kv_residency, layer);
+    const int64_t tokens = plan_.chunk_tokens(chunk);
+    const int64_t keys = std::min(past(chunk), d.attention.budget * page_);
+    const bool fill = builder_.pass == Pass::fill;
+    const int64_t host = fill ? m.fill_host : m.again_host, on_disk = fill ? m.fill_disk : m.again_disk;
+    Traffic row{static_cast<uint32_t>(chunk), static_cast<uint16_t>(layer), builder_.pass};
+    row.selected = m.selected;
+    OpId arrived = kNone;
+    if (!on_device) {
+        OpId selection = known ? kNone : selected_;
+        if (!known && d.page_copy != PageCopy::gather) {
+            // The host must know the selection before it can start copies: one small copy there.
+            const int64_t bytes =
+                ceil_div(tokens, std::min(d.attention.block, tokens)) * d.attention.budget * 4;
+            selection = builder_.op(Stream::to_host, OpKind::selection_to_host,
+                                    builder_.work(copy(WorkKind::copy_to_host, bytes, 1)), {selected_});
+        }
+        arrived = load_mixed(kv_, OpKind::load_pages, host, on_disk, kv_page_,
+                             stored_[static_cast<size_t>(layer)], 0, selection);
+        row.loaded = static_cast<uint32_t>(host + on_disk);
+        row.hit = fill ? m.fill_hit : 0;
+        row.evicted = fill ? m.fill_evicted : 0;
+        row.loaded_bytes = (host + on_disk) * kv_page_;
+    }
+    if (unpack_) {
+        emitter_.await(arrived);
+        arrived = emitter_.gather(ceil_div(tokens, std::min(d.attention.block, tokens)) * keys, 0);
+    }
+    const double seen = static_cast<double>(tokens) * static_cast<double>(keys);
+    const OpId read = emitter_.attend_past(tokens, keys, seen, arrived, 0);
+    emitter_.release_gathered(read);
+    if (!on_device) kv_.used(read);
+    builder_.traffic(row);
+}
+
+void PastFlow::sparse_backward(int64_t chunk, int64_t layer) {
+    const Decisions& d = plan_.decisions;
+    const size_t li = static_cast<size_t>(layer);
+    const PageMoves& m = moves(chunk, layer);
+    const bool on_device = stays(d.kv_residency, layer);
+    const bool gradients_on_device = stays(d.kv_gradient_residency, layer);
+    const int64_t tokens = plan_.chunk_tokens(chunk);
+    const int64_t keys = std::min(past(chunk), d.attention.budget * page_);
+    const int64_t blocks = ceil_div(tokens, std::min(d.attention.block, tokens));
+    Traffic row{static_cast<uint32_t>(chunk), static_cast<uint16_t>(layer), builder_.pass};
+    row.selected = m.selected;
+    row.first_touched = m.first_touched;
+    if (!on_device) {
+        emitter_.await(
+            load_mixed(kv_, OpKind::load_pages, m.back_host, m.back_disk, kv_page_, stored_[li], 0));
+        row.loaded = m.back_host + m.back_disk;
+        row.hit = m.back_hit;
+        row.evicted = m.back_evicted;
+        row.loaded_bytes = row.loaded * kv_page_;
+    }
+    emitter_.gather(blocks * keys, 0);
+    const double seen = static_cast<double>(tokens) * static_cast<double>(keys);
+    const OpId read = emitter_.past_attention_backward(tokens, keys, seen, kNone, 0);
+    emitter_.release_gathered(read);
+    if (!on_device) kv_.used(read);
+    if (!gradients_on_device) {
+        emitter_.await(load_mixed(gradient_, OpKind::load_page_gradients, m.grad_load_host, m.grad_load_disk,
+                                  gradient_page_, gradients_stored_[li], 0));
+        row.gradients_loaded = m.grad_load_host + m.grad_load_disk;
+        row.loaded_bytes += row.gradients_loaded * gradient_page_;
+    }
+    const OpId summed = emitter_.accumulate(blocks * keys, m.selected * page_, true, 0);
+    if (gradients_on_device) {
+        take_gradients(Place::device, layer, m.first_touched, summed);
+    } else {
+        const OpId op = store_mixed(OpKind::store_page_gradients, m.grad_store_host, m.grad_store_disk,
+                                    gradient_page_, summed);
+        take_gradients(Place::device, layer, m.taken_device, summed);
+        take_gradients(Place::host, layer, m.taken_host, op, summed);
+        take_gradients(Place::disk, layer, m.taken_disk, op, summed);
+        gradient_.used(op);
+        gradients_stored_[li] = op;
+        row.written_back = m.grad_store_host + m.grad_store_disk;
+        row.written_bytes = row.written_back * gradient_page_;
+    }
+    builder_.traffic(row);
+}
+
+}  // namespace headroom

@@ -1,0 +1,175 @@
+// What travels of the past, in closed form.
+#include "program/past.h"
+
+#include <map>
+
+#include "program/check.h"
+#include "program/chunk_step.h"
+#include "sim/program/small_plan.h"
+
+namespace headroom::test {
+namespace {
+
+constexpr int64_t kPageKv = 1024;  // bytes of K and V (bf16) of one page of one layer of the tiny model
+
+Program passed(const Plan& plan) {
+    Program p = chunk_step(plan, select_pages(plan));
+    const Result<void> ok = check_program(p);
+    EXPECT_TRUE(ok) << ok.error().text();
+    return p;
+}
+
+// Dense, nothing on the device, 5 chunks of 4 pages, the last of 3.
+Plan offloaded() {
+    Plan p = tiny_plan(5, 32, 24);
+    p.decisions.kv_residency = p.decisions.kv_gradient_residency = Residency{};
+    return p;
+}
+
+TEST(Past, DenseLoadsThePagesBeforeTheChunk) {
+    const Program p = passed(offloaded());
+    std::map<std::pair<Pass, uint32_t>, int64_t> loaded;
+    for (const Op& op : p.ops) {
+        if (op.kind == OpKind::load_pages) loaded[{op.pass, op.chunk}] += p.works[op.work].bytes;
+    }
+    for (uint32_t c = 1; c < 5; ++c) {
+        const int64_t past = c * 4 * kPageKv;
+        // The last layer of the fill pass has no attention; the gradient pass reads for forward and backward.
+        EXPECT_EQ((loaded[{Pass::fill, c}]), c < 4 ? 2 * past : 0) << c;
+        EXPECT_EQ((loaded[{Pass::gradient, c}]), 3 * 2 * past) << c;
+    }
+    EXPECT_EQ((loaded[{Pass::fill, 0}]), 0);
+    // Own pages of all chunks but the last, once.
+    EXPECT_EQ(bytes_of_kind(p, OpKind::store_pages), 3 * 4 * 4 * kPageKv);
+}
+
+TEST(Past, DenseGradientsAreMadeByTheLastChunkAndThenAddedTo) {
+    const Program p = passed(offloaded());
+    std::map<uint32_t, int64_t> stored, loaded;
+    for (const Op& op : p.ops) {
+        if (op.kind == OpKind::store_page_gradients) stored[op.chunk] += p.works[op.work].bytes;
+        if (op.kind == OpKind::load_page_gradients) loaded[op.chunk] += p.works[op.work].bytes;
+    }
+    for (uint32_t c = 0; c < 5; ++c) {
+        const int64_t past = 3 * c * 4 * kPageKv, own = 3 * 4 * kPageKv;
+        EXPECT_EQ(stored[c], past) << c;
+        EXPECT_EQ(loaded[c], c == 4 ? 0 : past + own)
+            << c;  // the last chunk finds none, and has none of its own
+    }
+}
+
+TEST(Past, TrafficRowsAreTheWorksOfTheOps) {
+    Plan plan = offloaded();
+    plan.decisions.write_back_clean = true;
+    for (const bool sparse : {false, true}) {
+        plan.decisions.attention.sparse = sparse;
+        const Program p = passed(plan);
+        int64_t in = 0, out = 0, own = 0;
+        for (const Traffic& row : p.traffic) {
+            in += row.loaded_bytes;
+            out += row.written_bytes;
+        }
+        for (OpId id = 0; id < p.size(); ++id) {
+            // A chunk's own sums are loaded for no past: they stand in no row.
+            const Op& op = p.ops[id];
+            if (op.kind == OpKind::load_page_gradients && id + 1 < p.size() && op.chunk + 1 < 5)
+                own = std::max(own, p.works[op.work].bytes);
+        }
+        EXPECT_GT(own, 0);
+        EXPECT_EQ(out,
+                  bytes_of_kind(p, OpKind::store_pages) + bytes_of_kind(p, OpKind::store_page_gradients));
+        EXPECT_LT(in, bytes_of_kind(p, OpKind::load_pages) + bytes_of_kind(p, OpKind::load_page_gradients));
+        EXPECT_GT(in, bytes_of_kind(p, OpKind::load_pages));
+    }
+}
+
+TEST(Past, FirstTouchesCoverThePagesThatLaterChunksSee) {
+    const auto touched = [](const Plan& plan) {
+        int64_t pages = 0;
+        for (const Traffic& row : passed(plan).traffic) pages += row.first_touched;
+        return pages;
+    };
+    Plan plan = offloaded();
+    EXPECT_EQ(touched(plan), 3 * 4 * 4);
+    // A window of 10 reaches 9 keys back: the last 2 pages of each chunk.
+    for (Layer& l : plan.model.layers) l.window = 10;
+    EXPECT_EQ(touched(plan), 3 * 4 * 2);
+    // Of 44: 43 keys, across a chunk's border and into the middle of a page.
+    for (Layer& l : plan.model.layers) l.window = 44;
+    EXPECT_EQ(touched(plan), 3 * 4 * 4);
+    plan.decisions.honour_windows = false;
+    EXPECT_EQ(touched(plan), 3 * 4 * 4);
+}
+
+TEST(Past, WhatStaysOnTheDeviceDoesNotTravel) {
+    Plan plan = tiny_plan(5, 32, 24);
+    for (const bool sparse : {false, true}) {
+        plan.decisions.attention.sparse = sparse;
+        // Whole layers, or all chunks that a later one reads.
+        for (const Residency& r :
+             {Residency{3, 0, 0}, Residency{0, 4, 1}, Residency{0, 5, 0}, Residency{1, 4, 0}}) {
+            plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = r;
+            const Program p = passed(plan);
+            EXPECT_EQ(count_ops(p, [](const Op& op) { return op.stream != Stream::compute; }), 0);
+        }
+    }
+}
+
+TEST(Past, AllGradientPagesAtOnceStandFromTheStart) {
+    Plan plan = tiny_plan(5, 32, 24);
+    const auto pool = [](const Program& p) {
+        for (const Buffer& b : p.buffers) {
+            if (b.name == "page pool") return b.bytes;
+        }
+        return int64_t{0};
+    };
+    plan.decisions.gradient_pages = GradientPages::all_at_once;
+    // K and V of 4 chunks, dK and dV of 19 pages.
+    EXPECT_EQ(pool(passed(plan)), 3 * (16 + 19) * kPageKv);
+    plan.decisions.gradient_pages = GradientPages::first_touch;
+    EXPECT_LT(pool(passed(plan)), 3 * (16 + 19) * kPageKv);
+}
+
+TEST(Past, UnchangedPagesTravelBackWhereThePlanSaysSo) {
+    Plan plan = offloaded();
+    const int64_t clean = bytes_of_kind(passed(plan), OpKind::store_pages);
+    const int64_t loads = bytes_of_kind(passed(plan), OpKind::load_pages);
+    plan.decisions.write_back_clean = true;
+    EXPECT_EQ(bytes_of_kind(passed(plan), OpKind::store_pages), clean + loads);
+}
+
+TEST(Past, GradientsTravelInForwardPassesWhereThePlanSaysSo) {
+    Plan plan = offloaded();
+    plan.decisions.gradient_pages = GradientPages::all_at_once;
+    const int64_t usual = bytes_of_kind(passed(plan), OpKind::load_page_gradients);
+    plan.decisions.load_gradients_forward = true;
+    // Fill pass: chunks 1 to 3, 2 layers; gradient pass: chunks 1 to 4, 3 layers.
+    const int64_t more = (2 * (1 + 2 + 3) + 3 * (1 + 2 + 3 + 4)) * 4 * kPageKv;
+    EXPECT_EQ(bytes_of_kind(passed(plan), OpKind::load_page_gradients), usual + more);
+}
+
+TEST(Past, PiecesFillASlotWithWholeSegments) {
+    Plan plan = tiny_plan();
+    plan.decisions.segment = Tokens(24);  // 3 pages
+    plan.decisions.staging_slot = Bytes(8 * kPageKv);
+    EXPECT_EQ(PastFlow::piece_tokens(plan), 6 * 8);
+    plan.decisions.staging_slot = Bytes(2 * kPageKv);
+    EXPECT_EQ(PastFlow::piece_tokens(plan), 2 * 8);
+}
+
+TEST(Past, DiskPagesPassThroughTheHost) {
+    Plan plan = offloaded();
+    plan.decisions.kv_residency.disk_chunks = 2;  // chunks 3 and 4; 4 has no reader
+    const Program p = passed(plan);
+    EXPECT_EQ(bytes_of_kind(p, OpKind::write_pages), 3 * 4 * kPageKv);
+    // Read by chunk 4 alone, forward and backward.
+    EXPECT_EQ(bytes_of_kind(p, OpKind::read_pages), 2 * 3 * 4 * kPageKv);
+    for (const Buffer& b : p.buffers) {
+        if (b.name.starts_with("disk bounce")) {
+            EXPECT_GE(b.bytes, 4 * kPageKv);  // a chunk's own pages
+        }
+    }
+}
+
+}  // namespace
+}  // namespace headroom::test
