@@ -31,12 +31,17 @@ std::string text_of(E v) {
     return std::string(name_of(v));
 }
 
-Gain gain_of(std::string what, const Result<Found>& found, const Answer& without) {
+// `base`: the best without, found the same way. Times are relative to the exact step: a sampled one may be off by a
+// constant share. More of something never makes a step slower: it can be left unused.
+Gain gain_of(std::string what, const Result<Found>& found, const Budget& budget, const Found& base, const Answer& without) {
     Gain gain;
     gain.what = std::move(what);
-    if (!found) return gain;
     gain.fits = true;
-    gain.step_ns = found->score.step_ns;
+    gain.step_ns = without.evaluation.step_ns;
+    if (!found || excess_of(found->score, budget) > 0 || base.score.step_ns <= 0) return gain;
+    const double ratio = static_cast<double>(found->score.step_ns) / static_cast<double>(base.score.step_ns);
+    if (ratio >= 1.0) return gain;
+    gain.step_ns = static_cast<int64_t>(ratio * static_cast<double>(without.evaluation.step_ns));
     gain.changes = changes_between(without.plan.decisions, found->plan.decisions);
     return gain;
 }
@@ -63,17 +68,10 @@ std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answ
     SearchOptions options;
     options.exact = false;
     const Budget budget = scenario.plan.budget;
-    // Each gain against the same plan, estimated the same way: what changes is the resource alone.
-    Result<Found> base = searcher.best(budget, options);
+    const Result<Found> base = searcher.best(budget, options);
+    if (!base) return result;
     const auto with = [&](std::string what, Searcher& s, const Budget& b) {
-        Gain gain = gain_of(std::move(what), s.best(b, options), found);
-        // Times relative to the exact step: the sampled one may be off by a constant share.
-        if (gain.fits && base && base->score.step_ns > 0) {
-            const double ratio = static_cast<double>(gain.step_ns) / static_cast<double>(base->score.step_ns);
-            gain.step_ns = static_cast<int64_t>(std::min(1.0, ratio) * static_cast<double>(found.evaluation.step_ns));
-            if (ratio >= 1.0) gain.changes.clear();
-        }
-        result.push_back(std::move(gain));
+        result.push_back(gain_of(std::move(what), s.best(b, options), b, *base, found));
     };
     Budget more = budget;
     more.device += Bytes(16 * kGiB);
@@ -100,9 +98,7 @@ std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answ
         Searcher on_two(two);
         SearchOptions parallel = options;
         parallel.strategies = {"tensor-parallel", "ring"};
-        const Result<Found> best = on_two.best(budget, parallel);
-        Gain gain = gain_of("a second GPU", best, found);
-        if (best) gain.changes = "strategy " + best->plan.decisions.strategy;
+        Gain gain = gain_of("a second GPU", on_two.best(budget, parallel), budget, *base, found);
         result.push_back(std::move(gain));
     }
     return result;

@@ -7,12 +7,19 @@
 namespace headroom {
 namespace {
 
+// What the file fixes for the whole sequence (one chunk, all chunks on disk) follows the context.
 Scenario at_context(const Scenario& scenario, int64_t tokens) {
     Scenario s = scenario;
     s.plan.context = Tokens(tokens);
-    // A chunk that stood for "the whole sequence" follows the context.
-    if (s.fixed.count("chunk") > 0 && scenario.plan.chunks() == 1 && scenario.plan.decisions.strategy != "chunked") {
-        s.plan.decisions.chunk = Tokens(round_up(tokens, s.plan.decisions.page.count()));
+    Decisions& d = s.plan.decisions;
+    const int64_t chunks = scenario.plan.chunks();
+    if (s.fixed.count("chunk") > 0 && chunks == 1 && d.strategy != "chunked") {
+        d.chunk = Tokens(round_up(tokens, d.page.count()));
+    }
+    for (Residency* r : {&d.kv_residency, &d.kv_gradient_residency}) {
+        if (r->disk_chunks > 0 && r->disk_chunks == chunks) r->disk_chunks = s.plan.chunks();
+        r->device_chunks = std::min(r->device_chunks, s.plan.chunks());
+        r->disk_chunks = std::min(r->disk_chunks, s.plan.chunks() - r->device_chunks);
     }
     return s;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
+#include <set>
 #include <tuple>
 
 #include "base/file.h"
@@ -57,7 +59,6 @@ std::vector<Change> changes(const Scenario& scenario) {
         list.push_back({0, fmt::format("{} GPU -> {} GPUs", scenario.gpus, gpus), fmt::format("gpus={}", gpus),
                         [gpus](Scenario& s) {
                             s.gpus = gpus;
-                            s.fixed.erase("strategy");
                             return true;
                         }});
     }
@@ -66,19 +67,24 @@ std::vector<Change> changes(const Scenario& scenario) {
             if (name == plan.hardware.name) continue;
             const Result<Hardware> other = read_hardware(name, *data);
             if (!other) continue;
-            const bool larger = other->device_memory > plan.hardware.device_memory ||
-                                other->pinnable_memory > plan.budget.host;
-            if (!larger) continue;
+            // A budget that the file leaves open is the hardware's own.
+            const Hardware& own = plan.hardware;
+            Budget b = plan.budget;
+            if (b.device == own.device_memory) b.device = other->device_memory;
+            if (b.host == own.pinnable_memory) b.host = other->pinnable_memory;
+            if (b.disk == own.disk_memory) b.disk = other->disk_memory;
+            const bool larger = b.device > plan.budget.device || b.host > plan.budget.host || b.disk > plan.budget.disk;
+            if (!larger || b.device > other->device_memory || scenario.gpus > other->max_gpus) continue;
             list.push_back({0, fmt::format("GPU {} -> {}", plan.hardware.accelerator, other->title), "hardware=" + name,
-                            [h = *other](Scenario& s) {
+                            [h = *other, b](Scenario& s) {
                                 s.plan.hardware = h;
-                                s.plan.budget = Budget{h.device_memory, std::max(h.pinnable_memory, s.plan.budget.host), std::max(h.disk_memory, s.plan.budget.disk)};
+                                s.plan.budget = b;
                                 return true;
                             }});
         }
     }
     const auto dtype = [&](const char* key, Dtype Decisions::* member, Dtype to) {
-        if (bytes_of(d.*member, 1) <= bytes_of(to, 1)) return;
+        if (bytes_of(d.*member, 1) <= bytes_of(to, 1) || scenario.may_change.count(key) > 0) return;
         list.push_back({1, fmt::format("{} {} -> {}", key, name_of(d.*member), name_of(to)),
                         fmt::format("plan.{}={}", key, name_of(to)), [member, to](Scenario& s) {
                             s.plan.decisions.*member = to;
@@ -112,15 +118,19 @@ std::vector<Change> changes(const Scenario& scenario) {
                             return true;
                         }});
     }
-    if (!d.attention.sparse) {
-        list.push_back({1, "attention dense -> sparse, 64 pages, one selection a chunk",
-                        "plan.attention={ kind = \"sparse\", budget = 64, block = 4096 }", [](Scenario& s) {
-                            if (s.fixed.count("strategy") > 0 && s.plan.decisions.strategy != "chunked" &&
-                                s.plan.decisions.strategy != "tensor-parallel") {
+    if (!d.attention.sparse && scenario.may_change.count("attention") == 0) {
+        Attention sparse;
+        sparse.sparse = true;
+        sparse.block = scenario.fixed.count("chunk") > 0 ? d.chunk.count() : std::lcm<int64_t>(4096, d.page.count());
+        list.push_back({1, fmt::format("attention dense -> sparse, {} pages, one selection for {} queries", sparse.budget, sparse.block),
+                        fmt::format("plan.attention={{ kind = \"sparse\", budget = {}, block = {} }}", sparse.budget, sparse.block),
+                        [sparse](Scenario& s) {
+                            Decisions& to = s.plan.decisions;
+                            if (s.fixed.count("strategy") > 0 && to.strategy != "chunked" && to.strategy != "tensor-parallel") {
                                 return false;
                             }
-                            s.plan.decisions.attention.sparse = true;
-                            s.plan.decisions.attention.block = std::min<int64_t>(4096, s.plan.decisions.chunk.count());
+                            to.attention = sparse;
+                            if (s.fixed.count("chunk") == 0) to.chunk = Tokens(round_up(to.chunk.count(), sparse.block));
                             return true;
                         }});
     }

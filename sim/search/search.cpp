@@ -15,6 +15,8 @@ constexpr size_t kSampled = 24;    // candidates whose few chunks are simulated
 constexpr size_t kRoomiest = 6;    // candidates lowered to see whether anything fits
 constexpr size_t kAllExact = 400;  // spaces up to this size are simulated whole where their steps are short
 
+}  // namespace
+
 int64_t excess_of(const Score& score, const Budget& budget) {
     const std::array<int64_t, kTiers> budgets{budget.device.count(), budget.host.count(), budget.disk.count()};
     int64_t excess = 0;
@@ -22,19 +24,19 @@ int64_t excess_of(const Score& score, const Budget& budget) {
     return excess;
 }
 
-}  // namespace
-
-Searcher::Searcher(const Scenario& scenario) : scenario_(scenario), estimator_(scenario_.plan) {}
+Searcher::Searcher(const Scenario& scenario) : scenario_(scenario) {}
 
 Plan Searcher::plan_of(const Decisions& decisions, const Budget& budget) const {
     Plan plan = scenario_.plan;
     plan.decisions = decisions;
     plan.budget = budget;
     plan.gpus = decisions.tensor_ranks * decisions.ring_ranks;
+    // What more memory would buy: a GPU like this one with more of it.
+    plan.hardware.device_memory = std::max(plan.hardware.device_memory, budget.device);
     return plan;
 }
 
-std::vector<Decisions> Searcher::residencies(Plan plan, const Budget& budget) {
+std::vector<Decisions> Searcher::residencies(Plan& plan, const Budget& budget) {
     const bool kv_free = scenario_.fixed.count("kv") == 0, gradient_free = scenario_.fixed.count("kv_gradients") == 0;
     std::vector<Decisions> result;
     if ((!kv_free && !gradient_free) || plan.chunks() == 1 || plan.decisions.strategy == "layer-major") {
@@ -112,7 +114,7 @@ std::vector<Decisions> Searcher::residencies(Plan plan, const Budget& budget) {
     return result;
 }
 
-void Searcher::consider(const Plan& plan, const Budget& budget, std::vector<Candidate>& all) {
+void Searcher::consider(Plan& plan, const Budget& budget, std::vector<Candidate>& all) {
     const Strategy& strategy = *find_strategy(plan.decisions.strategy);
     const auto note = [&](const Error& e) {
         const std::string line = std::string(strategy.name()) + ": " + e.text();
@@ -123,7 +125,8 @@ void Searcher::consider(const Plan& plan, const Budget& budget, std::vector<Cand
     for (const Decisions& d : residencies(plan, budget)) {
         Candidate c;
         c.decisions = d;
-        c.score = estimator_.score(plan_of(d, budget));
+        plan.decisions = d;
+        c.score = estimator_.score(plan);
         ++scored_;
         c.excess = excess_of(c.score, budget);
         c.time_ns = c.score.step_ns;
@@ -144,7 +147,12 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Budget& budg
             } else if (scenario_.fixed.count("strategy") > 0 && scenario_.plan.decisions.strategy != name) {
                 continue;
             }
-            strategy->candidates(scenario_, [&](const Decisions& d) { consider(plan_of(d, budget), budget, all); });
+            Plan plan = plan_of(scenario_.plan.decisions, budget);
+            strategy->candidates(scenario_, [&](const Decisions& d) {
+                plan.decisions = d;
+                plan.gpus = d.tensor_ranks * d.ring_ranks;
+                consider(plan, budget, all);
+            });
         }
     } catch (const Overflow& e) {
         return fail(scenario_.path, e.what(), "smaller sizes");

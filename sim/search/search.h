@@ -32,6 +32,9 @@ struct Found {
     int64_t scored = 0, simulated = 0;
 };
 
+// Bytes above the budgets, by score; 0 where it fits.
+int64_t excess_of(const Score& score, const Budget& budget);
+
 // Keeps what candidates of the same model, hardware, context and recipe share; budgets may differ between calls.
 class Searcher {
 public:
@@ -52,9 +55,9 @@ private:
     };
     // Every candidate of every strategy asked for, scored. Error: none can run.
     Result<std::vector<Candidate>> candidates(const Budget& budget, const SearchOptions& options);
-    void consider(const Plan& plan, const Budget& budget, std::vector<Candidate>& all);
+    void consider(Plan& plan, const Budget& budget, std::vector<Candidate>& all);
     // Residency shares worth trying for a candidate that leaves them free: as much on the device as fits.
-    std::vector<Decisions> residencies(Plan plan, const Budget& budget);
+    std::vector<Decisions> residencies(Plan& plan, const Budget& budget);
     Plan plan_of(const Decisions& decisions, const Budget& budget) const;
 
     Scenario scenario_;

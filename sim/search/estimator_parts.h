@@ -1,0 +1,58 @@
+// What the estimator keeps of candidates that share decisions. Only for the files of the estimator.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "search/estimator.h"
+
+namespace headroom {
+
+inline constexpr int64_t kFewChunks = 8;  // steps of up to this many chunks are lowered whole
+inline constexpr size_t kCopies = 3;      // kinds of PageCopy
+
+// Nanoseconds of the streams on one chunk in one pass.
+struct Busy {
+    double compute = 0, peer = 0, disk = 0;
+    // Over the host link; pages by the way they are copied (PageCopy).
+    std::array<double, kCopies> pages_in{}, gradients_in{}, pages_out{}, gradients_out{};
+    double other_in = 0, other_out = 0;
+};
+
+// A chunk that stands for `weight` of its pass.
+struct PricedChunk {
+    Busy busy;
+    double weight = 0;
+};
+
+struct Estimator::Group {
+    int64_t scratch = 0;
+    std::array<int64_t, kTiers> standing{};    // without parameters, gradients, states
+    int64_t kv_slots = 0, gradient_slots = 0;  // of `standing`, on the device: all of two slots' ring
+    int64_t kv_slot = 0, gradient_slot = 0, input_slots = 0;  // one slot more of each
+    int64_t output_bytes = 0, hidden_bytes = 0;
+    int64_t kv_page = 0, gradient_page = 0;    // bytes
+    std::vector<PricedChunk> fill, gradient;
+    std::vector<int64_t> live_gradients;       // pages of one sparse layer at each chunk of the gradient pass
+    int64_t sparse_layers = 0;
+    std::vector<int64_t> window_pages;         // by dense layer: most gradient pages alive, K and V aside
+    std::array<int64_t, kTiers> whole_need{};  // one-chunk steps: everything, exactly
+    int64_t whole_ns = 0;
+    // Shares of loads that the page cache leaves, by its size in the fill and the gradient pass.
+    std::map<std::pair<int64_t, int64_t>, std::pair<double, double>> misses;
+};
+
+struct Estimator::Homes {
+    std::array<int64_t, kTiers> standing{};
+    int64_t setup_and_update_ns = 0;
+    int64_t fill_in_ns = 0, gradient_in_ns = 0;         // weights, for each chunk
+    int64_t gradients_in_ns = 0, gradients_out_ns = 0;  // weight gradients, for each chunk
+};
+
+inline bool by_chunks(const Plan& plan) { return plan.chunks() > 1; }
+inline bool residency_is_free(const Plan& plan) { return plan.decisions.strategy != "layer-major"; }
+
+}  // namespace headroom
