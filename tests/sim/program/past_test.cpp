@@ -72,7 +72,8 @@ TEST(Past, TrafficRowsAreTheWorksOfTheOps) {
         }
         // The sums of a chunk's own pages are no part of its past: they stand in no row.
         if (sparse) {
-            for (const PageMoves& m : all_moves(plan, select_pages(plan), {})->at(0)) own += m.own_host;
+            const auto moves = all_moves(plan, select_pages(plan), {});
+            for (const PageMoves& m : moves->at(0)) own += m.own_host;
         } else {
             own = 4 * 4;
         }
