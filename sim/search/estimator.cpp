@@ -75,27 +75,44 @@ Score Estimator::score(const Plan& plan) {
     if (g.sparse_layers > 0 && d.page_cache.count() > 0) std::tie(fill_miss, back_miss) = misses(plan);
     const size_t how = static_cast<size_t>(d.page_copy);
 
-    // Pools. K and V of a chunk live until the chunk after it has run backward; gradient pages from first touch.
+    // Pools. K and V of a chunk live until the chunk after it has run backward; gradient pages from first
+    // touch.
     const bool layer_major = !residency_is_free(plan);
     const int64_t pool_layers = layer_major ? 1 : layers;
-    const int64_t kv_layers = layer_major ? 1 : kv.device_layers, gr_layers = layer_major ? 1 : gr.device_layers;
+    const int64_t kv_layers = layer_major ? 1 : kv.device_layers,
+                  gr_layers = layer_major ? 1 : gr.device_layers;
     std::array<int64_t, kTiers> pool{};
-    const auto live = [&](int64_t c) {  // at the peak of chunk c's backward pass (c = n - 1: the first)
+    // Gradient pages of a layer appear just before it lets go of the chunk whose K and V no one reads again:
+    // that is one layer's K and V more than what is left when the chunk is done. All at once, they stand
+    // beside all K and V.
+    const bool at_once = d.gradient_pages == GradientPages::all_at_once;
+    const auto live = [&](int64_t c) {  // at the peak of chunk c's backward pass
         std::array<int64_t, kTiers> bytes{};
-        const int64_t kv_chunks = std::min(c, n - 1);
+        const int64_t kv_chunks = at_once || layer_major ? c : std::max<int64_t>(0, c - 1);
         const int64_t on_disk = std::clamp<int64_t>(kv_chunks - (n - kv.disk_chunks), 0, kv_chunks);
         const int64_t near = std::min(kv.device_chunks, kv_chunks);
         bytes[0] += (kv_layers * kv_chunks + (pool_layers - kv_layers) * near) * per_chunk * g.kv_page;
         bytes[2] += (pool_layers - kv_layers) * on_disk * per_chunk * g.kv_page;
         bytes[1] += (pool_layers - kv_layers) * (kv_chunks - near - on_disk) * per_chunk * g.kv_page;
+        if (!at_once && c > 0 && !layer_major) {
+            const bool here = kv_layers == pool_layers || c - 1 < kv.device_chunks;
+            const size_t tier = here ? 0 : c - 1 >= n - kv.disk_chunks ? 2 : 1;
+            bytes[tier] += per_chunk * g.kv_page;
+            if (kv_layers > 0 && tier != 0) bytes[0] += per_chunk * g.kv_page;
+        }
         // Gradient pages of sparse layers (alike), then of each dense one; device layers are spread evenly.
         double pages = 0;
-        if (!g.live_gradients.empty()) pages += static_cast<double>(g.live_gradients[static_cast<size_t>(c)] * g.sparse_layers);
-        for (const int64_t w : g.window_pages) pages += static_cast<double>(std::min(w, std::min(c + 1, n - 1) * per_chunk));
+        if (!g.live_gradients.empty())
+            pages += static_cast<double>(g.live_gradients[static_cast<size_t>(c)] * g.sparse_layers);
+        for (const int64_t w : g.window_pages)
+            pages += static_cast<double>(std::min(w, (at_once ? c + 1 : std::min(c + 1, n - 1)) * per_chunk));
         pages /= static_cast<double>(layers);
-        const double device_share = static_cast<double>(gr_layers), off = static_cast<double>(pool_layers - gr_layers);
-        const double near_share = n > 1 ? static_cast<double>(std::min(gr.device_chunks, n - 1)) / static_cast<double>(n - 1) : 0;
-        const double disk_share = n > 1 ? static_cast<double>(std::min(gr.disk_chunks, n - 1)) / static_cast<double>(n - 1) : 0;
+        const double device_share = static_cast<double>(gr_layers),
+                     off = static_cast<double>(pool_layers - gr_layers);
+        const double near_share =
+            n > 1 ? static_cast<double>(std::min(gr.device_chunks, n - 1)) / static_cast<double>(n - 1) : 0;
+        const double disk_share =
+            n > 1 ? static_cast<double>(std::min(gr.disk_chunks, n - 1)) / static_cast<double>(n - 1) : 0;
         const double page = static_cast<double>(g.gradient_page);
         bytes[0] += static_cast<int64_t>(page * pages * (device_share + off * near_share));
         bytes[2] += static_cast<int64_t>(page * pages * off * disk_share);
@@ -107,6 +124,13 @@ Score Estimator::score(const Plan& plan) {
         const auto bytes = live(c);
         for (size_t t = 0; t < kTiers; ++t) pool[t] = std::max(pool[t], bytes[t]);
     }
+    // Before the first gradient page: K and V of all chunks but the last.
+    const int64_t on_disk = std::clamp<int64_t>(kv.disk_chunks - 1, 0, n - 1),
+                  near = std::min(kv.device_chunks, n - 1);
+    const int64_t away = (pool_layers - kv_layers) * per_chunk * g.kv_page;
+    pool[0] = std::max(pool[0], kv_layers * (n - 1) * per_chunk * g.kv_page + away * near);
+    pool[1] = std::max(pool[1], away * (n - 1 - near - on_disk));
+    pool[2] = std::max(pool[2], away * on_disk);
     for (size_t t = 0; t < kTiers; ++t) need[t] += pool[t];
     if (d.attention_outputs == AttentionOutputs::host) need[1] += layers * (n - 1) * g.output_bytes;
     if (d.attention_outputs == AttentionOutputs::device) need[0] += layers * (n - 1) * g.output_bytes;
@@ -117,19 +141,23 @@ Score Estimator::score(const Plan& plan) {
     }
 
     // Time: the busiest stream of each chunk.
-    const double kv_share = layer_major ? 0 : static_cast<double>(layers - kv.device_layers) / static_cast<double>(layers);
-    const double gr_share = layer_major ? 0 : static_cast<double>(layers - gr.device_layers) / static_cast<double>(layers);
+    const double kv_share =
+        layer_major ? 0 : static_cast<double>(layers - kv.device_layers) / static_cast<double>(layers);
+    const double gr_share =
+        layer_major ? 0 : static_cast<double>(layers - gr.device_layers) / static_cast<double>(layers);
     double total = 0;
     for (const bool fill : {true, false}) {
         for (const auto& [b, weight] : fill ? g.fill : g.gradient) {
             const double miss = fill ? fill_miss : back_miss;
-            const double in = miss * kv_share * b.pages_in[how] + miss * gr_share * b.gradients_in[how] +
-                              b.other_in +
-                              (layer_major ? static_cast<double>(fill ? h.fill_in_ns : h.gradient_in_ns) / static_cast<double>(n)
-                                           : static_cast<double>(fill ? h.fill_in_ns : h.gradient_in_ns + h.gradients_in_ns));
-            const double out = kv_share * b.pages_out[how] + gr_share * b.gradients_out[how] +
-                               b.other_out +
-                               (fill ? 0.0 : static_cast<double>(h.gradients_out_ns) / (layer_major ? static_cast<double>(n) : 1.0));
+            const double in =
+                miss * kv_share * b.pages_in[how] + miss * gr_share * b.gradients_in[how] + b.other_in +
+                (layer_major
+                     ? static_cast<double>(fill ? h.fill_in_ns : h.gradient_in_ns) / static_cast<double>(n)
+                     : static_cast<double>(fill ? h.fill_in_ns : h.gradient_in_ns + h.gradients_in_ns));
+            const double out = kv_share * b.pages_out[how] + gr_share * b.gradients_out[how] + b.other_out +
+                               (fill ? 0.0
+                                     : static_cast<double>(h.gradients_out_ns) /
+                                           (layer_major ? static_cast<double>(n) : 1.0));
             total += weight * std::max({b.compute, in, out, b.peer, b.disk});
         }
     }

@@ -17,7 +17,9 @@ namespace {
 constexpr int64_t kPoints = 16;  // chunks at which a pass is priced
 
 // On the line from `a` (t = 0) through `b` (t = 1); never below zero.
-double mix(double a, double b, double t) { return std::max(0.0, a + t * (b - a)); }
+double mix(double a, double b, double t) {
+    return std::max(0.0, a + t * (b - a));
+}
 
 Busy mix(const Busy& a, const Busy& b, double t) {
     Busy m;
@@ -45,17 +47,17 @@ std::vector<int64_t> sample_chunks(int64_t n) {
     return {1, n / 2, n - 2, n - 1};
 }
 
-bool starts_with(const std::string& text, const char* prefix) { return text.rfind(prefix, 0) == 0; }
+bool starts_with(const std::string& text, const char* prefix) {
+    return text.rfind(prefix, 0) == 0;
+}
 
 // Decisions by which candidates differ inside of one search, in a fixed order; unused places are 0.
 class KeyWriter {
 public:
     void add(int64_t v) { key_[used_++] = v; }
     template <class E>
-        requires std::is_enum_v<E>
-    void add(E v) {
-        add(static_cast<int64_t>(v));
-    }
+    requires std::is_enum_v<E>
+    void add(E v) { add(static_cast<int64_t>(v)); }
     Estimator::Key key() const { return key_; }
 
 private:
@@ -67,7 +69,9 @@ void add_selection(KeyWriter& w, const Plan& p) {
     const Decisions& d = p.decisions;
     w.add(d.attention.sparse ? 1 : 0);
     if (!d.attention.sparse) return;
-    for (const int64_t v : {d.chunk.count(), d.page.count(), d.attention.budget, d.attention.block, d.attention.sink, d.attention.local}) w.add(v);
+    for (const int64_t v : {d.chunk.count(), d.page.count(), d.attention.budget, d.attention.block,
+                            d.attention.sink, d.attention.local})
+        w.add(v);
 }
 
 void add_homes(KeyWriter& w, const Plan& p) {
@@ -94,13 +98,17 @@ Estimator::Key group_key(const Plan& p) {
     const Residency &k = d.kv_residency, &g = d.kv_gradient_residency;
     KeyWriter w;
     const auto all = strategies();
-    w.add(std::find_if(all.begin(), all.end(), [&](const Strategy* s) { return s->name() == d.strategy; }) - all.begin());
-    for (const int64_t v : {d.tensor_ranks, d.ring_ranks, d.chunk.count(), d.page.count(), d.segment.count(), d.staging_slot.count(),
-                            d.wavefront, d.loss_tile.count(), d.logits_fp32, d.mlp_tile.count(), k.device_chunks, k.disk_chunks,
-                            g.device_chunks, g.disk_chunks}) {
+    w.add(std::find_if(all.begin(), all.end(), [&](const Strategy* s) { return s->name() == d.strategy; }) -
+          all.begin());
+    for (const int64_t v :
+         {d.tensor_ranks, d.ring_ranks, d.chunk.count(), d.page.count(), d.segment.count(),
+          d.staging_slot.count(), d.wavefront, d.loss_tile.count(), d.logits_fp32, d.mlp_tile.count(),
+          k.device_chunks, k.disk_chunks, g.device_chunks, g.disk_chunks}) {
         w.add(v);
     }
-    for (const bool v : {d.honour_windows, d.deterministic, d.fill_head, d.write_back_clean, d.load_gradients_forward}) w.add(v ? 1 : 0);
+    for (const bool v :
+         {d.honour_windows, d.deterministic, d.fill_head, d.write_back_clean, d.load_gradients_forward})
+        w.add(v ? 1 : 0);
     for (const Dtype v : {d.weights, d.kv, d.kv_gradients}) w.add(v);
     w.add(d.gradient_pages);
     w.add(d.attention_outputs);
@@ -120,9 +128,15 @@ void add_busy(Busy& busy, const Op& op, const std::array<int64_t, kCopies>& ns) 
         for (size_t c = 0; c < kCopies; ++c) sums[c] += static_cast<double>(ns[c]);
     };
     switch (op.stream) {
-        case Stream::compute: busy.compute += static_cast<double>(ns[0]); break;
-        case Stream::peer: busy.peer += static_cast<double>(ns[0]); break;
-        case Stream::disk: busy.disk += static_cast<double>(ns[0]); break;
+        case Stream::compute:
+            busy.compute += static_cast<double>(ns[0]);
+            break;
+        case Stream::peer:
+            busy.peer += static_cast<double>(ns[0]);
+            break;
+        case Stream::disk:
+            busy.disk += static_cast<double>(ns[0]);
+            break;
         case Stream::to_device:
             if (op.kind == OpKind::load_pages) return add(busy.pages_in);
             if (op.kind == OpKind::load_page_gradients) return add(busy.gradients_in);
@@ -133,7 +147,8 @@ void add_busy(Busy& busy, const Op& op, const std::array<int64_t, kCopies>& ns) 
             if (op.kind == OpKind::store_page_gradients) return add(busy.gradients_out);
             busy.other_out += static_cast<double>(ns[0]);
             break;
-        case Stream::count_: break;
+        case Stream::count_:
+            break;
     }
 }
 
@@ -186,14 +201,16 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         Plan p = plan;
         const int64_t n = p.chunks();
         const bool whole = !by_chunks(p);
-        if (!whole) p.decisions.weights_home = p.decisions.gradients_home = p.decisions.states_home = Home::device;
+        if (!whole)
+            p.decisions.weights_home = p.decisions.gradients_home = p.decisions.states_home = Home::device;
         if (!whole) {
             p.decisions.staging_slots = 2;
             p.decisions.prefetch = 1;
             p.decisions.page_copy = PageCopy::batch;
             p.decisions.page_cache = Bytes(0);
         }
-        if (!whole && residency_is_free(p)) p.decisions.kv_residency.device_layers = p.decisions.kv_gradient_residency.device_layers = 0;
+        if (!whole && residency_is_free(p))
+            p.decisions.kv_residency.device_layers = p.decisions.kv_gradient_residency.device_layers = 0;
         const SelectionSet& selected = selections(p);
         const std::vector<int64_t> chunks = sample_chunks(n);
         Plan few = p;
@@ -203,10 +220,12 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         int64_t first_scratch = program.arena[0];
         for (const Buffer& b : program.buffers) {
             if (b.shares) first_scratch = std::min(first_scratch, b.address);
-            const bool staged_kv = starts_with(b.name, "staged pages"), staged_gradient = starts_with(b.name, "staged page gradients");
+            const bool staged_kv = starts_with(b.name, "staged pages"),
+                       staged_gradient = starts_with(b.name, "staged page gradients");
             if (staged_kv) g.kv_slot = b.bytes;
             if (staged_gradient) g.gradient_slot = b.bytes;
-            for (const char* name : {"hidden states in slot", "hidden states out slot", "hidden gradients in slot", "layer inputs"}) {
+            for (const char* name : {"hidden states in slot", "hidden states out slot",
+                                     "hidden gradients in slot", "layer inputs"}) {
                 if (starts_with(b.name, name)) g.input_slots += b.bytes / 2;
             }
             if (staged_kv || starts_with(b.name, "own pages")) g.kv_slots += b.bytes;
@@ -216,12 +235,15 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         for (size_t t = 0; t < kTiers; ++t) {
             for (size_t c = 0; c < kCategories; ++c) {
                 const Category category = static_cast<Category>(c);
-                if (category == Category::weights || category == Category::gradients || category == Category::optimizer) continue;
+                if (category == Category::weights || category == Category::gradients ||
+                    category == Category::optimizer)
+                    continue;
                 g.standing[t] += program.standing[t][c];
             }
         }
         const RankSizes s(p);
-        const int64_t rows = ceil_div(std::min(p.decisions.chunk.count(), p.context.count()), p.decisions.ring_ranks);
+        const int64_t rows =
+            ceil_div(std::min(p.decisions.chunk.count(), p.context.count()), p.decisions.ring_ranks);
         g.output_bytes = rows * (s.q * s.element + s.heads * 4);
         g.hidden_bytes = rows * s.hidden * s.element;
         g.kv_page = bytes_of(p.decisions.kv, 2 * p.decisions.page.count() * s.kv).count();
@@ -237,7 +259,8 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
             for (size_t i = 0; i < cost.size(); ++i) {
                 for (size_t c = 0; c < kCopies; ++c) {
                     Work work = program.works[i];
-                    if (work.kind == WorkKind::copy_to_device || work.kind == WorkKind::copy_to_host) work.copy = static_cast<PageCopy>(c);
+                    if (work.kind == WorkKind::copy_to_device || work.kind == WorkKind::copy_to_host)
+                        work.copy = static_cast<PageCopy>(c);
                     cost[i][c] = duration_of(work, p.hardware).count();
                 }
             }
@@ -260,7 +283,8 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
                 ++g.sparse_layers;
             } else {
                 const int64_t reach = visible_past((n - 1) * p.decisions.chunk.count(), window);
-                const int64_t pages = ceil_div(reach, p.decisions.page.count()) + (window > 0 ? per_chunk : 0);
+                const int64_t pages =
+                    ceil_div(reach, p.decisions.page.count()) + (window > 0 ? per_chunk : 0);
                 g.window_pages.push_back(at_once ? n * per_chunk : std::min(pages, (n - 1) * per_chunk));
             }
         }
@@ -299,7 +323,8 @@ const Estimator::Homes& Estimator::homes_of(const Plan& plan) {
                 h.standing[t] += program.standing[t][static_cast<size_t>(c)];
             }
         }
-        if (const Result<Simulation> simulated = simulate(program, plan.hardware)) h.setup_and_update_ns = simulated->duration_ns;
+        if (const Result<Simulation> simulated = simulate(program, plan.hardware))
+            h.setup_and_update_ns = simulated->duration_ns;
 
         const ParameterUnits units(plan);
         const ParameterBytes bytes(plan);
@@ -308,7 +333,8 @@ const Estimator::Homes& Estimator::homes_of(const Plan& plan) {
         };
         const int64_t head = units.head > 0 ? units.head : units.embedding;
         if (plan.decisions.weights_home == Home::host) {
-            for (const int64_t p : units.layers) h.fill_in_ns += link(WorkKind::copy_to_device, p * bytes.weight);
+            for (const int64_t p : units.layers)
+                h.fill_in_ns += link(WorkKind::copy_to_device, p * bytes.weight);
             h.gradient_in_ns = 2 * h.fill_in_ns + link(WorkKind::copy_to_device, head * bytes.weight);
         }
         if (plan.decisions.gradients_home == Home::host) {

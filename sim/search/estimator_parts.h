@@ -34,9 +34,9 @@ struct Estimator::Group {
     int64_t kv_slots = 0, gradient_slots = 0;  // of `standing`, on the device: all of two slots' ring
     int64_t kv_slot = 0, gradient_slot = 0, input_slots = 0;  // one slot more of each
     int64_t output_bytes = 0, hidden_bytes = 0;
-    int64_t kv_page = 0, gradient_page = 0;    // bytes
+    int64_t kv_page = 0, gradient_page = 0;  // bytes
     std::vector<PricedChunk> fill, gradient;
-    std::vector<int64_t> live_gradients;       // pages of one sparse layer at each chunk of the gradient pass
+    std::vector<int64_t> live_gradients;  // pages of one sparse layer at each chunk of the gradient pass
     int64_t sparse_layers = 0;
     std::vector<int64_t> window_pages;         // by dense layer: most gradient pages alive, K and V aside
     std::array<int64_t, kTiers> whole_need{};  // one-chunk steps: everything, exactly
@@ -52,7 +52,11 @@ struct Estimator::Homes {
     int64_t gradients_in_ns = 0, gradients_out_ns = 0;  // weight gradients, for each chunk
 };
 
-inline bool by_chunks(const Plan& plan) { return plan.chunks() > 1; }
-inline bool residency_is_free(const Plan& plan) { return plan.decisions.strategy != "layer-major"; }
+inline bool by_chunks(const Plan& plan) {
+    return plan.chunks() > 1;
+}
+inline bool residency_is_free(const Plan& plan) {
+    return plan.decisions.strategy != "layer-major";
+}
 
 }  // namespace headroom

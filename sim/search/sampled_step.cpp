@@ -77,7 +77,8 @@ int64_t Estimator::sampled_step_ns(const Plan& plan) {
         const double second = static_cast<double>(fill_end[c + 1] - fill_end[c]);
         fill.emplace_back(static_cast<double>(c + 1), pairs_in_fill ? both / 2 : second);
         before = fill_end[c + 1];
-        gradient.emplace_back(static_cast<double>(c), static_cast<double>(gradient_end[c] - gradient_end[c + 1]));
+        gradient.emplace_back(static_cast<double>(c),
+                              static_cast<double>(gradient_end[c] - gradient_end[c + 1]));
     }
     total += line(fill, static_cast<double>(n - 1)) + line(gradient, static_cast<double>(n));
     return homes_of(plan).setup_and_update_ns + static_cast<int64_t>(total) * plan.recipe.batch;

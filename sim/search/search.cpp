@@ -13,6 +13,8 @@ namespace {
 
 constexpr size_t kSampled = 24;    // candidates whose few chunks are simulated
 constexpr size_t kRoomiest = 6;    // candidates lowered to see whether anything fits
+constexpr int64_t kEveryShare = 8; // models of up to so many layers: every share of layers on the device is a candidate
+constexpr double kNear = 0.02;     // of the budgets: what a score may be off
 constexpr size_t kAllExact = 400;  // spaces up to this size are simulated whole where their steps are short
 
 }  // namespace
@@ -73,6 +75,15 @@ std::vector<Decisions> Searcher::residencies(Plan& plan, const Budget& budget) {
     const auto keep = [&] {
         if (std::find(result.begin(), result.end(), d) == result.end()) result.push_back(d);
     };
+    if (layers <= kEveryShare) {
+        for (int64_t k = 0; k <= (kv_free ? layers : 0); ++k) {
+            for (int64_t g = 0; g <= (gradient_free ? layers : 0); ++g) {
+                kv(k);
+                gradient(g);
+                keep();
+            }
+        }
+    }
     both(0);
     keep();
     const int64_t together = largest(both);
@@ -91,6 +102,13 @@ std::vector<Decisions> Searcher::residencies(Plan& plan, const Budget& budget) {
         keep();
         kv(largest(kv));
         keep();
+        // Between the two ends: a part of K and V, then what gradients they leave room for.
+        for (const int64_t quarter : {1, 2, 3}) {
+            both(0);
+            kv(all_kv * quarter / 4);
+            gradient(largest(gradient));
+            keep();
+        }
     }
     // Where host memory ends, the newest chunks of what is not on the device go to disk.
     both(together);
@@ -193,7 +211,8 @@ Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& opti
         one.evaluation.ops = program.size();
         one.evaluation.tiers = needs_of(one.plan, program);
         if (i == 0 || one.evaluation.excess() < found.evaluation.excess()) found = std::move(one);
-        if (found.evaluation.fits() || order[i]->excess > 0) break;
+        const bool far = static_cast<double>(order[i]->excess) > kNear * (budgets[0] + budgets[1] + budgets[2]);
+        if (found.evaluation.fits() || far) break;
     }
     found.scored = scored_;
     return found;
