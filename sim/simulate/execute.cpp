@@ -211,7 +211,7 @@ private:
 Result<Simulation> execute(const Program& program, std::span<const WorkCost> costs, const Hardware& hardware,
                            const SimulateOptions& options) {
     for (size_t i = 0; i < costs.size(); ++i) {
-        if (costs[i].duration_ns < 0 || costs[i].duration_ns >= kLongestOp_ns) {
+        if (costs[i].duration_ns < 0 || costs[i].duration_ns >= kLongestOp) {
             return fail(fmt::format("work {}", i), fmt::format("a duration of {} ns", costs[i].duration_ns),
                         "less than 2^43 ns (2.4 hours)");
         }

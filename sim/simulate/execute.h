@@ -13,10 +13,10 @@
 namespace headroom {
 
 // Remaining work is kept as nanoseconds x kRateOne (2^20) in 63 bits.
-inline constexpr int64_t kLongestOp_ns = int64_t{1} << 43;
+inline constexpr int64_t kLongestOp = int64_t{1} << 43;  // ns
 
 struct WorkCost {
-    int64_t duration_ns = 0;          // alone on the machine; 0 <= duration < kLongestOp_ns
+    int64_t duration_ns = 0;          // alone on the machine; 0 <= duration < kLongestOp
     Sharing sharing = Sharing::idle;  // what it is to others that run beside it
 };
 

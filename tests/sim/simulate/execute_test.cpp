@@ -74,16 +74,16 @@ TEST(Execute, OpsWithoutWorkDisturbNobody) {
 TEST(Execute, TheLongestOpRunsAtTheLowestRate) {
     // The load ends first; until then the GEMM has done 2^-20 of each nanosecond.
     ProgramMaker p;
-    const OpId load = p.load(kLongestOp_ns - 1), gemm = p.gemm(kLongestOp_ns - 1);
+    const OpId load = p.load(kLongestOp - 1), gemm = p.gemm(kLongestOp - 1);
     const Simulation result = p.simulation(copies_disturb(1e-12));
-    EXPECT_EQ(result.end_ns[load], kLongestOp_ns - 1);
-    const int64_t done = (kLongestOp_ns - 1) / kRateOne;  // whole ns of work, 2^23 - 1 and a rest
-    EXPECT_EQ(result.end_ns[gemm], 2 * (kLongestOp_ns - 1) - done);
+    EXPECT_EQ(result.end_ns[load], kLongestOp - 1);
+    const int64_t done = (kLongestOp - 1) / kRateOne;  // whole ns of work, 2^23 - 1 and a rest
+    EXPECT_EQ(result.end_ns[gemm], 2 * (kLongestOp - 1) - done);
 }
 
 TEST(Execute, AnOpTooLongIsAnError) {
     ProgramMaker p;
-    p.gemm(kLongestOp_ns);
+    p.gemm(kLongestOp);
     const auto result = p.run();
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().fault, Fault::bad_input);
@@ -95,8 +95,8 @@ TEST(Execute, AStepTooLongIsAnError) {
     Hardware h = quiet_machine();
     for (auto& row : h.interference) row.fill(0);
     ProgramMaker p;
-    p.load(kLongestOp_ns - 1);
-    p.gemm(kLongestOp_ns - 1);
+    p.load(kLongestOp - 1);
+    p.gemm(kLongestOp - 1);
     const auto result = p.run(h);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().fault, Fault::bad_input);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "sim/simulate/program_maker.h"
 #include "simulate/rate_table.h"
 
@@ -20,7 +22,7 @@ Hardware link(double down, double up, double both) {
 }
 
 int64_t units(double share) {
-    return static_cast<int64_t>(share * kRateOne + 0.5);
+    return std::llround(share * static_cast<double>(kRateOne));
 }
 
 TEST(Sharing, AloneEachClassRunsAtFullRate) {

@@ -21,8 +21,8 @@ public:
           hardware_(hardware),
           started_(program.size()),
           ended_(program.size()) {
-        result.start_ns.resize(program.size());
-        result.end_ns.resize(program.size());
+        result_.start_ns.resize(program.size());
+        result_.end_ns.resize(program.size());
     }
 
     Simulation run() {
@@ -33,9 +33,9 @@ public:
             sample();
             if (!advance()) break;
         }
-        result.duration_ns = now_;
+        result_.duration_ns = now_;
         find_peaks();
-        return std::move(result);
+        return std::move(result_);
     }
 
 private:
@@ -56,7 +56,7 @@ private:
         for (OpId op = 0; op < program_.size(); ++op) {
             if (started_[op] || !ready(op)) continue;
             started_[op] = true;
-            result.start_ns[op] = now_;
+            result_.start_ns[op] = now_;
             left_[op] = cost(op).duration_ns * kRateOne;
             change(op, false);
             return true;
@@ -66,8 +66,8 @@ private:
     void end(OpId op) {
         left_.erase(op);
         ended_[op] = true;
-        result.end_ns[op] = now_;
-        result.busy_ns[stream(op)] += now_ - result.start_ns[op];
+        result_.end_ns[op] = now_;
+        result_.busy_ns[stream(op)] += now_ - result_.start_ns[op];
         change(op, true);
     }
     bool end_one_without_work() {
@@ -102,7 +102,7 @@ private:
         for (const auto& [slot, bytes] : live_) {
             if (bytes == shown_[slot]) continue;
             shown_[slot] = bytes;
-            result.memory.push_back({now_, bytes, slot.first, slot.second});
+            result_.memory.push_back({now_, bytes, slot.first, slot.second});
         }
         for (size_t t = 0; t < kTiers; ++t) {
             Peak here;
@@ -111,15 +111,15 @@ private:
                 here.by_category[c] = live_[{static_cast<Tier>(t), static_cast<Category>(c)}];
                 here.bytes += here.by_category[c];
             }
-            if (here.bytes > result.peaks[t].bytes) result.peaks[t] = here;
+            if (here.bytes > result_.peaks[t].bytes) result_.peaks[t] = here;
         }
     }
     void find_peaks() {
-        for (Peak& peak : result.peaks) {
+        for (Peak& peak : result_.peaks) {
             if (peak.bytes == 0) continue;
             int64_t latest = -1;
             for (OpId op = 0; op < program_.size(); ++op) {
-                const int64_t start = result.start_ns[op];
+                const int64_t start = result_.start_ns[op];
                 if (start > peak.time_ns || start < latest) continue;
                 latest = start;
                 peak.op = op;
@@ -134,7 +134,7 @@ private:
     std::map<OpId, int64_t> left_;
     std::map<std::pair<Tier, Category>, int64_t> live_, shown_;
     int64_t now_ = 0;
-    Simulation result;
+    Simulation result_;
 };
 
 }  // namespace headroom
