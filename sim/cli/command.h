@@ -35,4 +35,7 @@ struct ScenarioArguments {
     Result<Scenario> read() const;
 };
 
+// Error: no strategy has that name; says which one is nearest, and all that there are.
+Result<void> check_strategy(const std::string& name, const std::string& where);
+
 }  // namespace headroom::cli

@@ -1,7 +1,9 @@
 // headroom: tells whether a training context fits a GPU, what a step costs, and why.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,14 @@ int unknown_subcommand(const std::vector<Command>& commands, const std::string& 
     fmt::print(stderr, "headroom: '{}' is no command{}; allowed: {}\n", word, near.empty() ? "" : " (did you mean '" + near + "'?)",
                headroom::one_of(names));
     return 2;
+}
+
+// What a user typed may hold line ends and other controls; an error is one line.
+std::string on_one_line(std::string text) {
+    for (char& c : text) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    }
+    return text;
 }
 
 int run(int argc, char** argv) {
@@ -49,7 +59,8 @@ int run(int argc, char** argv) {
         root.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
         if (e.get_exit_code() == 0) return root.exit(e);
-        fmt::print(stderr, "headroom: {}\nSee headroom {} --help\n", e.what(), argc > 1 ? argv[1] : "");
+        fmt::print(stderr, "headroom: {} (see headroom {}--help)\n", e.what(),
+                   argc > 1 && argv[1][0] != '-' ? std::string(argv[1]) + " " : "");
         return 2;
     }
     for (const Command& c : commands) {
@@ -57,7 +68,7 @@ int run(int argc, char** argv) {
         headroom::handle_interrupts();
         const headroom::Result<int> code = c.run();
         if (code) return *code;
-        fmt::print(stderr, "headroom: {}\n", code.error().text());
+        fmt::print(stderr, "headroom: {}\n", on_one_line(code.error().text()));
         return headroom::exit_code(code.error().fault);
     }
     fmt::print("{}", root.help());
@@ -68,7 +79,11 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     try {
-        return run(argc, argv);
+        const int code = run(argc, argv);
+        // What stdout could not take is lost: a pipe that was closed early, a full disk.
+        if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+        std::fprintf(stderr, "headroom: standard output: cannot be written: %s\n", std::strerror(errno));
+        return 5;
     } catch (const std::exception& e) {  // out of memory, a full disk under stdout: nothing of ours throws
         std::fprintf(stderr, "headroom: %s\n", e.what());
         return 5;

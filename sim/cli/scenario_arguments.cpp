@@ -1,7 +1,9 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/command.h"
+#include "strategy/strategy.h"
 
 namespace headroom::cli {
 
@@ -10,8 +12,7 @@ void ScenarioArguments::add_to(CLI::App& app) {
         ->required()
         ->type_name("SCENARIO");
     app.add_option("--set", overrides,
-                   "Another value for a key, in place of the file's: --set context=2Mi --set budget.host=64GiB "
-                   "--set plan.chunk=8Ki ('auto': the planner decides). May be given again and again")
+                   "Replace a key of the file: context=2Mi, budget.host=64GiB, plan.chunk=auto; may be repeated")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
 }
@@ -26,7 +27,18 @@ Result<Scenario> ScenarioArguments::read() const {
             if (std::filesystem::is_regular_file(shipped, ignored)) file = shipped;
         }
     }
-    return read_scenario(file, data, overrides);
+    HEADROOM_TRY(Scenario scenario, read_scenario(file, data, overrides));
+    HEADROOM_CHECK(check_strategy(scenario.plan.decisions.strategy, file.string() + ", key 'plan.strategy'"));
+    return scenario;
+}
+
+Result<void> check_strategy(const std::string& name, const std::string& where) {
+    if (find_strategy(name) != nullptr) return {};
+    std::vector<std::string> names;
+    for (const Strategy* s : strategies()) names.emplace_back(s->name());
+    const std::string near = nearest(name, names);
+    return fail(where, "'" + name + "' is no strategy" + (near.empty() ? "" : " (did you mean '" + near + "'?)"),
+                one_of(names));
 }
 
 }  // namespace headroom::cli

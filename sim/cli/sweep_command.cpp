@@ -46,20 +46,25 @@ Result<std::vector<Tokens>> parse_contexts(const std::string& text) {
     return contexts;
 }
 
-std::vector<std::string> parse_strategies(const std::string& text) {
+Result<std::vector<std::string>> parse_strategies(const std::string& text) {
     std::vector<std::string> names;
     if (text == "all") return names;
     std::stringstream list(text);
-    for (std::string part; std::getline(list, part, ',');) names.push_back(part);
+    for (std::string part; std::getline(list, part, ',');) {
+        HEADROOM_CHECK(check_strategy(part, "--strategies"));
+        names.push_back(part);
+    }
+    if (names.empty()) return fail("--strategies", "''", "'all', or names with commas between them");
     return names;
 }
 
 Result<int> run(const Options& o) {
     HEADROOM_TRY(const Scenario scenario, o.scenario.read());
     HEADROOM_TRY(const std::vector<Tokens> contexts, parse_contexts(o.contexts));
+    HEADROOM_TRY(const std::vector<std::string> names, parse_strategies(o.strategies));
     Result<std::vector<SweepPoint>> result = [&] {
         ProgressLine progress(o.quiet);
-        return sweep(scenario, contexts, parse_strategies(o.strategies), progress.callback());
+        return sweep(scenario, contexts, names, progress.callback());
     }();
     HEADROOM_TRY(const std::vector<SweepPoint> points, std::move(result));
     if (!o.csv.empty()) HEADROOM_CHECK(write_file(o.csv, sweep_csv(points)));
@@ -82,11 +87,10 @@ std::string sweep_text(const std::vector<SweepPoint>& points) {
         if (!last.empty() && last != p.strategy) text += "\n";
         last = p.strategy;
         if (!p.runs) {
-            std::string why = p.why_not.substr(0, p.why_not.find('\n'));
-            if (why.size() < p.why_not.size()) {
-                const size_t at = p.why_not.find("\n  ");
-                why = p.why_not.substr(at + 3, p.why_not.find('\n', at + 3) - at - 3);
-            }
+            // The first reason of the strategy, without the file's name before it.
+            const size_t at = p.why_not.find("can run this: ");
+            std::string why = at == std::string::npos ? p.why_not : p.why_not.substr(at + 14);
+            why = why.substr(0, why.find("; "));
             text += fmt::format("{:<16}{:>10}  cannot run: {}\n", p.strategy, format_tokens(p.context), why);
             continue;
         }
