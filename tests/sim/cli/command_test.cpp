@@ -1,0 +1,150 @@
+// What golden transcripts cannot say: that outputs are well formed, the same every time, and quick.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "../base/scratch_folder.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "command_under_test.h"
+
+namespace headroom::test {
+namespace {
+
+const std::string kSmall = "qwen2.5-7b-8k-oomb-dense-h200";
+
+class Command : public ScratchFolder {
+protected:
+    Outcome run(const std::vector<std::string>& arguments) const { return run_headroom(arguments, folder_); }
+    std::string text(const std::string& name) const {
+        const auto content = read_file(at(name), 64 * kMiB);
+        EXPECT_TRUE(content) << (content ? "" : content.error().text());
+        return content ? *content : "";
+    }
+};
+
+// Tags closed in order, attributes quoted, no stray '&': enough for any XML reader.
+std::string xml_fault(const std::string& xml) {
+    std::vector<std::string> open;
+    for (size_t i = 0; i < xml.size(); ++i) {
+        if (xml[i] == '&') {
+            const std::string rest = xml.substr(i, 6);
+            if (!rest.starts_with("&amp;") && !rest.starts_with("&lt;") && !rest.starts_with("&gt;"))
+                return "stray &";
+        }
+        if (xml[i] != '<') continue;
+        const size_t end = xml.find('>', i);
+        if (end == xml.npos) return "unclosed tag";
+        const std::string tag = xml.substr(i + 1, end - i - 1);
+        if (std::count(tag.begin(), tag.end(), '"') % 2 != 0) return "unclosed quote in <" + tag;
+        if (tag.find("nan") != tag.npos || tag.find("inf") != tag.npos) return "no number in <" + tag;
+        const std::string name = tag.substr(0, tag.find_first_of(" /"));
+        if (tag[0] == '/') {
+            if (open.empty() || open.back() != tag.substr(1)) return "closes what is not open: " + tag;
+            open.pop_back();
+        } else if (tag.back() != '/') {
+            open.push_back(name);
+        }
+        i = end;
+    }
+    return open.empty() ? "" : "never closed: " + open.back();
+}
+
+TEST_F(Command, HelpIsInstant) {
+    double best = 1;
+    for (int i = 0; i < 10; ++i) {
+        const Outcome o = run({"--help"});
+        ASSERT_EQ(o.code, 0);
+        best = std::min(best, o.seconds);
+    }
+#if defined(__SANITIZE_ADDRESS__)
+    EXPECT_LT(best, 0.5);
+#else
+    EXPECT_LT(best, 0.020);
+#endif
+}
+
+TEST_F(Command, HelpOfEveryCommandShowsAnExampleThatNamesIt) {
+    for (const std::string name : {"plan", "max-context", "sweep", "simulate", "compare", "completion"}) {
+        const Outcome o = run({name, "--help"});
+        EXPECT_EQ(o.code, 0);
+        EXPECT_EQ(o.err, "");
+        EXPECT_NE(o.out.find("headroom " + name + " "), std::string::npos) << o.out;
+        std::istringstream lines(o.out);
+        for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 130u) << line;
+    }
+}
+
+TEST_F(Command, PlanAsJsonSaysWhatTheTextSays) {
+    const Outcome o = run({"plan", kSmall, "--json", "--no-gains"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    const nlohmann::json j = nlohmann::json::parse(o.out);
+    EXPECT_EQ(j["verdict"], "fits");
+    const auto& device = j["tiers"]["device"];
+    EXPECT_EQ(device["budget_bytes"].get<int64_t>() - device["need_bytes"].get<int64_t>(),
+              device["headroom_bytes"].get<int64_t>());
+    int64_t sum = 0;
+    for (const auto& [name, bytes] : device["by_category_bytes"].items()) sum += bytes.get<int64_t>();
+    EXPECT_EQ(sum, device["need_bytes"].get<int64_t>()) << "every byte has an owner";
+}
+
+TEST_F(Command, TheSameQuestionGivesTheSameBytes) {
+    for (const std::string i : {"1", "2"}) {
+        ASSERT_EQ(run({"plan", kSmall, "-q", "--no-gains", "-o", i + ".json"}).code, 0);
+        ASSERT_EQ(run({"simulate", i + ".json", "-q", "-o", i + ".trace.json.gz"}).code, 0);
+    }
+    EXPECT_EQ(text("1.json"), text("2.json"));
+    EXPECT_EQ(text("1.trace.json.gz"), text("2.trace.json.gz"));
+}
+
+TEST_F(Command, APlanFileGivesTheAnswerItCameWith) {
+    const Outcome planned = run({"plan", kSmall, "--json", "--no-gains", "-o", "plan.json"});
+    const Outcome simulated = run({"simulate", "plan.json", "-o", "step.trace.json.gz", "--json"});
+    ASSERT_EQ(simulated.code, 0) << simulated.err;
+    const auto a = nlohmann::json::parse(planned.out), b = nlohmann::json::parse(simulated.out);
+    EXPECT_EQ(a["step_ns"], b["step_ns"]);
+    EXPECT_EQ(a["tiers"], b["tiers"]);
+    EXPECT_EQ(a["plan"], b["plan"]);
+}
+
+TEST_F(Command, SweepWritesCsvAndSvg) {
+    const Outcome o =
+        run({"sweep", "qwen2.5-7b-64k-exact-h200", "--context", "8Ki:32Ki", "--csv", "s.csv", "--plot",
+             "s.svg", "--strategies", "chunked,whole-sequence,ring", "-q", "--set", "title=A <B> & \"C\""});
+    ASSERT_EQ(o.code, 0) << o.err;
+    std::istringstream csv(text("s.csv"));
+    std::string line;
+    ASSERT_TRUE(std::getline(csv, line));
+    const auto columns = std::count(line.begin(), line.end(), ',');
+    int rows = 0;
+    for (; std::getline(csv, line); ++rows) {
+        const std::string unquoted = line.substr(0, line.find('"'));
+        EXPECT_EQ(std::count(unquoted.begin(), unquoted.end(), ','), columns) << line;
+        EXPECT_EQ(std::count(line.begin(), line.end(), '"'), 2) << line;
+    }
+    EXPECT_EQ(rows, 9);  // three contexts, three strategies; ring cannot run on one GPU and says so
+    const std::string svg = text("s.svg");
+    EXPECT_EQ(xml_fault(svg), "");
+    EXPECT_NE(svg.find("<svg xmlns="), svg.npos);
+}
+
+TEST_F(Command, SweepOfWhatNeverRunsStillPlots) {
+    const Outcome o = run({"sweep", "qwen2.5-7b-64k-exact-h200", "--context", "8Ki", "--plot", "s.svg",
+                           "--strategies", "ring", "-q"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(xml_fault(text("s.svg")), "");
+}
+
+TEST_F(Command, ExitCodesAreThoseOfTheManual) {
+    EXPECT_EQ(run({"plan", kSmall, "-q", "--no-gains"}).code, 0);
+    EXPECT_EQ(run({"plan", "no-such-scenario"}).code, 2);
+    EXPECT_EQ(run({"plan", "qwen2.5-7b-128k-whole-h200", "-q", "--no-remedies"}).code, 3);
+    EXPECT_EQ(run({"plan", kSmall, "-q", "--no-gains", "-o", "missing/plan.json"}).code, 5);
+}
+
+}  // namespace
+}  // namespace headroom::test
