@@ -1,7 +1,8 @@
 // Subcommands of `headroom`: one file each, registered in main.cpp.
 //
-// Contract: add_*() declares options and help on a CLI11 subcommand and sets `run`. run() prints to stdout what the
-// user asked for and returns the exit code (result.h); failures are returned as Error and printed by main().
+// Contract: add_*() declares options and help on a CLI11 subcommand and sets `run`. run() prints to stdout
+// what the user asked for and returns the exit code (result.h); failures are returned as Error and printed by
+// main().
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -33,31 +33,40 @@ Result<int> run(const Options& o) {
 std::string comparison_text(const Comparison& c, double tolerance) {
     std::string text;
     if (!c.same_plan) text += "note: the two timelines are of different plans\n";
-    if (c.unmatched_ops > 0) text += fmt::format("note: {} operations have no counterpart\n", format_integer(c.unmatched_ops));
+    if (c.unmatched_ops > 0)
+        text += fmt::format("note: {} operations have no counterpart\n", format_integer(c.unmatched_ops));
     std::string group;
     for (const Difference& d : c.differences) {
         if (d.predicted == 0 && d.measured == 0) continue;
         if (d.group != group) {
-            text += fmt::format("{}{:<34}{:>16}{:>16}{:>10}\n", group.empty() ? "" : "\n", d.group, "predicted", "measured", "error");
+            text += fmt::format("{}{:<34}{:>16}{:>16}{:>10}\n", group.empty() ? "" : "\n", d.group,
+                                "predicted", "measured", "error");
             group = d.group;
         }
         const bool outside = d.judged && std::abs(d.error) > tolerance;
         const std::string error = std::isinf(d.error) ? "new" : fmt::format("{:+.2f} %", 100 * d.error);
-        text += fmt::format("  {:<32}{:>16}{:>16}{:>10}{}\n", d.what, quantity(d, d.predicted), quantity(d, d.measured), error,
-                            outside ? "  <- outside" : d.judged ? "" : "  (too small to judge)");
+        text += fmt::format("  {:<32}{:>16}{:>16}{:>10}{}\n", d.what, quantity(d, d.predicted),
+                            quantity(d, d.measured), error,
+                            outside    ? "  <- outside"
+                            : d.judged ? ""
+                                       : "  (too small to judge)");
     }
-    text += fmt::format("\nworst error {:.2f} %, tolerance {:.2f} %: {}\n", 100 * c.worst, 100 * tolerance, c.worst > tolerance ? "OUTSIDE" : "within");
+    text += fmt::format("\nworst error {:.2f} %, tolerance {:.2f} %: {}\n", 100 * c.worst, 100 * tolerance,
+                        c.worst > tolerance ? "OUTSIDE" : "within");
     return text;
 }
 
 nlohmann::ordered_json comparison_json(const Comparison& c, double tolerance) {
-    nlohmann::ordered_json j = {{"schema_version", 1}, {"same_plan", c.same_plan}, {"unmatched_ops", c.unmatched_ops},
-                                {"worst_error", c.worst}, {"tolerance", tolerance}, {"within", c.worst <= tolerance}};
+    nlohmann::ordered_json j = {
+        {"schema_version", 1},    {"same_plan", c.same_plan}, {"unmatched_ops", c.unmatched_ops},
+        {"worst_error", c.worst}, {"tolerance", tolerance},   {"within", c.worst <= tolerance}};
     j["differences"] = nlohmann::ordered_json::array();
     for (const Difference& d : c.differences) {
-        nlohmann::ordered_json row = {{"group", d.group}, {"what", d.what}, {"unit", d.unit}, {"predicted", d.predicted},
+        nlohmann::ordered_json row = {{"group", d.group},       {"what", d.what},
+                                      {"unit", d.unit},         {"predicted", d.predicted},
                                       {"measured", d.measured}, {"judged", d.judged}};
-        row["error"] = std::isfinite(d.error) ? nlohmann::ordered_json(d.error) : nlohmann::ordered_json(nullptr);
+        row["error"] =
+            std::isfinite(d.error) ? nlohmann::ordered_json(d.error) : nlohmann::ordered_json(nullptr);
         j["differences"].push_back(std::move(row));
     }
     return j;
@@ -65,13 +74,21 @@ nlohmann::ordered_json comparison_json(const Comparison& c, double tolerance) {
 
 Command add_compare(CLI::App& root) {
     auto options = std::make_shared<Options>();
-    CLI::App* app = root.add_subcommand("compare", "Two timelines laid side by side: by tier, category, stream and kind of operation");
-    app->footer("Exit code 0: every judged error is within the tolerance; 4: one is outside; 2: bad input.\n"
-                "What is under 0.5 % of its group is shown and not judged.\n\n"
-                "Example:\n  headroom compare predicted.trace.json.gz measured.trace.json.gz --tolerance 3%");
-    app->add_option("predicted", options->predicted, "The timeline of `headroom simulate`")->required()->type_name("PREDICTED");
-    app->add_option("measured", options->measured, "The timeline of a run (or another simulation)")->required()->type_name("MEASURED");
-    app->add_option("--tolerance", options->tolerance, "Largest error allowed: 5% or 0.05")->capture_default_str()->type_name("SHARE");
+    CLI::App* app = root.add_subcommand(
+        "compare", "Two timelines laid side by side: by tier, category, stream and kind of operation");
+    app->footer(
+        "Exit code 0: every judged error is within the tolerance; 4: one is outside; 2: bad input.\n"
+        "What is under 0.5 % of its group is shown and not judged.\n\n"
+        "Example:\n  headroom compare predicted.trace.json.gz measured.trace.json.gz --tolerance 3%");
+    app->add_option("predicted", options->predicted, "The timeline of `headroom simulate`")
+        ->required()
+        ->type_name("PREDICTED");
+    app->add_option("measured", options->measured, "The timeline of a run (or another simulation)")
+        ->required()
+        ->type_name("MEASURED");
+    app->add_option("--tolerance", options->tolerance, "Largest error allowed: 5% or 0.05")
+        ->capture_default_str()
+        ->type_name("SHARE");
     app->add_flag("--json", options->json, "The comparison as JSON");
     return {app, [options] { return run(*options); }};
 }

@@ -9,7 +9,9 @@
 namespace headroom::cli {
 namespace {
 
-std::string words(const std::vector<std::string>& list) { return fmt::format("{}", fmt::join(list, " ")); }
+std::string words(const std::vector<std::string>& list) {
+    return fmt::format("{}", fmt::join(list, " "));
+}
 
 std::vector<std::string> options_of(const CLI::App& app) {
     std::vector<std::string> names;
@@ -64,14 +66,18 @@ complete -o filenames -F _headroom headroom
 std::string fish(const CLI::App& root) {
     std::string text = "# fish completion of headroom: headroom completion fish | source\n";
     for (const CLI::App* app : root.get_subcommands([](const CLI::App*) { return true; })) {
-        text += fmt::format("complete -c headroom -n __fish_use_subcommand -a {} -d '{}'\n", app->get_name(), app->get_description());
+        text += fmt::format("complete -c headroom -n __fish_use_subcommand -a {} -d '{}'\n", app->get_name(),
+                            app->get_description());
         for (const CLI::Option* o : app->get_options()) {
             for (const std::string& l : o->get_lnames()) {
-                text += fmt::format("complete -c headroom -n '__fish_seen_subcommand_from {}' -l {}\n", app->get_name(), l);
+                text += fmt::format("complete -c headroom -n '__fish_seen_subcommand_from {}' -l {}\n",
+                                    app->get_name(), l);
             }
         }
     }
-    text += fmt::format("complete -c headroom -n '__fish_seen_subcommand_from plan max-context sweep' -a '{}'\n", words(shipped_scenarios()));
+    text +=
+        fmt::format("complete -c headroom -n '__fish_seen_subcommand_from plan max-context sweep' -a '{}'\n",
+                    words(shipped_scenarios()));
     return text;
 }
 
@@ -90,7 +96,8 @@ Command add_completion(CLI::App& root) {
                 } else if (*shell == "fish") {
                     fmt::print("{}", fish(root));
                 } else {
-                    return fail("completion", "'" + *shell + "' is no shell known here", "'bash', 'zsh' or 'fish'");
+                    return fail("completion", "'" + *shell + "' is no shell known here",
+                                "'bash', 'zsh' or 'fish'");
                 }
                 return 0;
             }};

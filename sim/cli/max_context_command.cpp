@@ -32,10 +32,12 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 std::string report_text(const MaxContext& max) {
-    std::string text = fmt::format("largest context that fits: {} ({} tokens)\n", format_tokens(max.context), format_integer(max.context.count()));
+    std::string text = fmt::format("largest context that fits: {} ({} tokens)\n", format_tokens(max.context),
+                                   format_integer(max.context.count()));
     text += fmt::format("stopped by: {}", max.limit);
     if (max.next_excess_bytes > 0) {
-        text += fmt::format(" ({} tokens would need {} more)", format_integer(max.next.count()), format_bytes(Bytes(max.next_excess_bytes)));
+        text += fmt::format(" ({} tokens would need {} more)", format_integer(max.next.count()),
+                            format_bytes(Bytes(max.next_excess_bytes)));
     }
     return text + "\n\n" + report_text(max.at);
 }
@@ -51,12 +53,16 @@ nlohmann::ordered_json report_json(const MaxContext& max) {
 
 Command add_max_context(CLI::App& root) {
     auto options = std::make_shared<Options>();
-    CLI::App* app = root.add_subcommand("max-context", "The largest context that fits, and the limit that stops it");
-    app->footer("The scenario's own context is not read; everything else stands. Searched to the page, each end simulated.\n\n"
-                "Example:\n  headroom max-context qwen2.5-7b-1m-h200 --set budget.host=64GiB");
+    CLI::App* app =
+        root.add_subcommand("max-context", "The largest context that fits, and the limit that stops it");
+    app->footer(
+        "The scenario's own context is not read; everything else stands. Searched to the page, each end "
+        "simulated.\n\n"
+        "Example:\n  headroom max-context qwen2.5-7b-1m-h200 --set budget.host=64GiB");
     options->scenario.add_to(*app);
     app->add_flag("--json", options->json, "The answer as JSON (units in the keys)");
-    app->add_option("-o,--output", options->output, "Write the plan at that context to this file")->type_name("FILE");
+    app->add_option("-o,--output", options->output, "Write the plan at that context to this file")
+        ->type_name("FILE");
     app->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
     return {app, [options] { return run(*options); }};
 }

@@ -36,20 +36,26 @@ Result<int> run(const Options& o) {
 
 Command add_plan(CLI::App& root) {
     auto options = std::make_shared<Options>();
-    CLI::App* app = root.add_subcommand("plan", "Does it fit? Searches the best plan of a scenario and says what it costs and why");
+    CLI::App* app = root.add_subcommand(
+        "plan", "Does it fit? Searches the best plan of a scenario and says what it costs and why");
     app->footer(
-        "Prints the verdict, what each tier needs at its worst instant, the step time and what bounds it, the plan,\n"
+        "Prints the verdict, what each tier needs at its worst instant, the step time and what bounds it, "
+        "the plan,\n"
         "and what more of each budget would buy; where nothing fits, the single changes that would help.\n"
         "Exit code 0: fits; 3: does not; 2: bad input.\n\n"
         "Examples:\n"
         "  headroom plan scenarios/qwen2.5-7b-1m-h200.toml\n"
         "  headroom plan qwen2.5-7b-1m-h200 --set context=2Mi --set budget.host=200GiB\n"
-        "  headroom plan qwen2.5-7b-1m-h200 -o plan.json && headroom simulate plan.json -o step.trace.json.gz");
+        "  headroom plan qwen2.5-7b-1m-h200 -o plan.json && headroom simulate plan.json -o "
+        "step.trace.json.gz");
     options->scenario.add_to(*app);
     app->add_flag("--json", options->json, "The answer as JSON (units in the keys)");
-    app->add_option("-o,--output", options->output, "Write the plan to this file (plan.json, for simulate and run)")->type_name("FILE");
+    app->add_option("-o,--output", options->output,
+                    "Write the plan to this file (plan.json, for simulate and run)")
+        ->type_name("FILE");
     app->add_flag("--no-gains", options->no_gains, "Leave out what more of each budget would buy");
-    app->add_flag("--no-remedies", options->no_remedies, "Where it does not fit: do not look for changes that help");
+    app->add_flag("--no-remedies", options->no_remedies,
+                  "Where it does not fit: do not look for changes that help");
     app->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
     return {app, [options] { return run(*options); }};
 }

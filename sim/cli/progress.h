@@ -1,4 +1,5 @@
-// Progress of long work on stderr: a bar on a terminal, a plain line now and then elsewhere, nothing with --quiet.
+// Progress of long work on stderr: a bar on a terminal, a plain line now and then elsewhere, nothing with
+// --quiet.
 #pragma once
 
 #include <chrono>

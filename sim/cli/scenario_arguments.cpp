@@ -8,11 +8,13 @@
 namespace headroom::cli {
 
 void ScenarioArguments::add_to(CLI::App& app) {
-    app.add_option("scenario", path, "The question: a scenario file (scenarios/*.toml), or the name of a shipped one")
+    app.add_option("scenario", path,
+                   "The question: a scenario file (scenarios/*.toml), or the name of a shipped one")
         ->required()
         ->type_name("SCENARIO");
-    app.add_option("--set", overrides,
-                   "Replace a key of the file: context=2Mi, budget.host=64GiB, plan.chunk=auto; may be repeated")
+    app.add_option(
+           "--set", overrides,
+           "Replace a key of the file: context=2Mi, budget.host=64GiB, plan.chunk=auto; may be repeated")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
 }
@@ -37,7 +39,8 @@ Result<void> check_strategy(const std::string& name, const std::string& where) {
     std::vector<std::string> names;
     for (const Strategy* s : strategies()) names.emplace_back(s->name());
     const std::string near = nearest(name, names);
-    return fail(where, "'" + name + "' is no strategy" + (near.empty() ? "" : " (did you mean '" + near + "'?)"),
+    return fail(where,
+                "'" + name + "' is no strategy" + (near.empty() ? "" : " (did you mean '" + near + "'?)"),
                 one_of(names));
 }
 

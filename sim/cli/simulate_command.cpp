@@ -37,8 +37,8 @@ Result<int> run(const Options& o) {
         j["plan_hash"] = timeline.plan_hash;
         fmt::print("{}\n", j.dump(2));
     } else {
-        fmt::print("{}\n{}: {} operations; open it in https://ui.perfetto.dev or `headroom view`\n", report_text(a), o.output,
-                   format_integer(static_cast<int64_t>(timeline.ops.size())));
+        fmt::print("{}\n{}: {} operations; open it in https://ui.perfetto.dev or `headroom view`\n",
+                   report_text(a), o.output, format_integer(static_cast<int64_t>(timeline.ops.size())));
     }
     return a.fits() ? 0 : exit_code(Fault::does_not_fit);
 }
@@ -47,11 +47,19 @@ Result<int> run(const Options& o) {
 
 Command add_simulate(CLI::App& root) {
     auto options = std::make_shared<Options>();
-    CLI::App* app = root.add_subcommand("simulate", "The timeline of a plan: every operation with its start and end, memory by category");
-    app->footer("The file is Chrome trace events, gzipped: Perfetto opens it as it is. The same plan gives the same bytes.\n\n"
-                "Example:\n  headroom plan qwen2.5-7b-1m-h200 -o plan.json && headroom simulate plan.json -o step.trace.json.gz");
-    app->add_option("plan", options->plan, "A plan file, as `headroom plan -o` writes it")->required()->type_name("PLAN");
-    app->add_option("-o,--output", options->output, "The timeline, *.trace.json.gz")->required()->type_name("FILE");
+    CLI::App* app = root.add_subcommand(
+        "simulate", "The timeline of a plan: every operation with its start and end, memory by category");
+    app->footer(
+        "The file is Chrome trace events, gzipped: Perfetto opens it as it is. The same plan gives the same "
+        "bytes.\n\n"
+        "Example:\n  headroom plan qwen2.5-7b-1m-h200 -o plan.json && headroom simulate plan.json -o "
+        "step.trace.json.gz");
+    app->add_option("plan", options->plan, "A plan file, as `headroom plan -o` writes it")
+        ->required()
+        ->type_name("PLAN");
+    app->add_option("-o,--output", options->output, "The timeline, *.trace.json.gz")
+        ->required()
+        ->type_name("FILE");
     app->add_flag("--json", options->json, "The answer as JSON (units in the keys)");
     app->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
     return {app, [options] { return run(*options); }};

@@ -34,7 +34,9 @@ Answer answer_of(Plan plan, Evaluation evaluation) {
 
 Result<Answer> answer(const Scenario& scenario, const AnswerOptions& options) {
     try {
-        const auto say = [&](const std::string& text) { return !options.progress || options.progress(text, -1.0); };
+        const auto say = [&](const std::string& text) {
+            return !options.progress || options.progress(text, -1.0);
+        };
         if (!say("searching plans")) return fail("", "interrupted", "", Fault::interrupted);
         Searcher searcher(scenario);
         HEADROOM_TRY(Found found, searcher.best(scenario.plan.budget));

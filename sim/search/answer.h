@@ -18,27 +18,29 @@ using Progress = std::function<bool(const std::string&, double)>;
 
 // What one more unit of a resource buys: the best plan with it against the best plan without.
 struct Gain {
-    std::string what;        // "16 GiB more device memory", "a host link twice as fast", "a second GPU"
-    int64_t step_ns = 0;     // of the best plan with it (0: still does not fit)
+    std::string what;     // "16 GiB more device memory", "a host link twice as fast", "a second GPU"
+    int64_t step_ns = 0;  // of the best plan with it (0: still does not fit)
     bool fits = false;
-    std::string changes;     // what the plan does differently: "attention outputs on the host -> device"; empty: nothing
+    std::string
+        changes;  // what the plan does differently: "attention outputs on the host -> device"; empty: nothing
 };
 
 // A single change that makes a scenario fit, found by applying it.
 struct Remedy {
-    std::string what;        // "context 1Mi -> 832Ki", "host budget 112 GiB -> 187 GiB", "kv_dtype bf16 -> fp8"
-    std::string setting;     // as an override: "context=851968", "budget.host=187GiB"
+    std::string what;     // "context 1Mi -> 832Ki", "host budget 112 GiB -> 187 GiB", "kv_dtype bf16 -> fp8"
+    std::string setting;  // as an override: "context=851968", "budget.host=187GiB"
     int64_t step_ns = 0;
     bool changes_result = false;  // another training run: dtypes, attention, optimizer
 };
 
 struct Answer {
-    Plan plan;               // every decision made
-    Evaluation evaluation;   // exact, with statistics
+    Plan plan;              // every decision made
+    Evaluation evaluation;  // exact, with statistics
     double tokens_per_second = 0, mfu = 0;
-    // Sum over passes of the busiest stream's work in each: no order of the same ops is faster without interference.
+    // Sum over passes of the busiest stream's work in each: no order of the same ops is faster without
+    // interference.
     int64_t bound_ns = 0;
-    std::string bound_by;    // the stream that is busiest over the step: "compute", "to_device"
+    std::string bound_by;               // the stream that is busiest over the step: "compute", "to_device"
     int64_t scored = 0, simulated = 0;  // candidates in closed form, and exactly
     std::vector<Gain> gains;
     std::vector<Remedy> remedies;  // where it does not fit; cheapest first
@@ -50,17 +52,18 @@ struct AnswerOptions {
     bool remedies = true;
     Progress progress;
 };
-// The best plan for the scenario and everything there is to say about it. Where nothing fits, the plan that comes
-// nearest. Error: the scenario contradicts itself, or no strategy can run it (each says why).
+// The best plan for the scenario and everything there is to say about it. Where nothing fits, the plan that
+// comes nearest. Error: the scenario contradicts itself, or no strategy can run it (each says why).
 Result<Answer> answer(const Scenario& scenario, const AnswerOptions& options = {});
 // The same for one plan as it stands: nothing is searched.
 Result<Answer> answer(const Plan& plan);
 
 struct MaxContext {
-    Tokens context;          // the largest that fits, a multiple of the page
-    Answer at;               // the plan there (no gains, no remedies)
-    std::string limit;       // the tier that stops it: "device", "host", "disk", or "the largest context of any file"
-    Tokens next;             // the smallest that was found not to fit (context + page where searched to the end)
+    Tokens context;  // the largest that fits, a multiple of the page
+    Answer at;       // the plan there (no gains, no remedies)
+    std::string
+        limit;    // the tier that stops it: "device", "host", "disk", or "the largest context of any file"
+    Tokens next;  // the smallest that was found not to fit (context + page where searched to the end)
     int64_t next_excess_bytes = 0;
 };
 // Error: not even one page fits.
@@ -69,7 +72,7 @@ Result<MaxContext> max_context(const Scenario& scenario, const Progress& progres
 struct SweepPoint {
     std::string strategy;
     Tokens context;
-    bool runs = false;       // the strategy can run it at all
+    bool runs = false;  // the strategy can run it at all
     std::string why_not;
     bool fits = false;
     int64_t step_ns = 0;
@@ -79,6 +82,7 @@ struct SweepPoint {
 };
 // Every strategy named (all registered ones if empty) at every context; the best plan of each.
 Result<std::vector<SweepPoint>> sweep(const Scenario& scenario, const std::vector<Tokens>& contexts,
-                                      const std::vector<std::string>& strategy_names, const Progress& progress = {});
+                                      const std::vector<std::string>& strategy_names,
+                                      const Progress& progress = {});
 
 }  // namespace headroom

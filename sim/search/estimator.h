@@ -1,11 +1,12 @@
 // Candidates in closed form: bytes of each tier and time of the step without lowering the step.
 //
-// A candidate's decisions fall into two parts. Its *group* (everything but homes of parameters, residency shares and
-// budgets) is lowered once for a few chunks: that gives the packed scratch, the slots, and the work of each stream on
-// those chunks. Its *homes* are lowered once without chunks: that gives what parameters, gradients and states take.
-// From both a candidate's score is arithmetic:
+// A candidate's decisions fall into two parts. Its *group* (everything but homes of parameters, residency
+// shares and budgets) is lowered once for a few chunks: that gives the packed scratch, the slots, and the
+// work of each stream on those chunks. Its *homes* are lowered once without chunks: that gives what
+// parameters, gradients and states take. From both a candidate's score is arithmetic:
 //     bytes  = standing(homes) + standing(group) + scratch(group) + pools(residency)
-//     time   = setup + update (simulated alone) + sum over passes and chunks of the busiest stream's work there
+//     time   = setup + update (simulated alone) + sum over passes and chunks of the busiest stream's work
+//     there
 // Work of a stream is affine in the chunk's number between the chunks looked at.
 //
 // The score orders candidates; what is answered is always simulated exactly.
@@ -37,11 +38,11 @@ public:
     Estimator(const Estimator&) = delete;
     Estimator& operator=(const Estimator&) = delete;
 
-    // All plans asked about have the same model, hardware, context, recipe and selection model; decisions and budgets
-    // differ. The plan must have passed check_plan and its strategy's check.
+    // All plans asked about have the same model, hardware, context, recipe and selection model; decisions and
+    // budgets differ. The plan must have passed check_plan and its strategy's check.
     Score score(const Plan& plan);
-    // A better time for one candidate: some chunks simulated exactly, the rest interpolated. Cost: about 1 ms.
-    // Exact where the step has few chunks.
+    // A better time for one candidate: some chunks simulated exactly, the rest interpolated. Cost: about 1
+    // ms. Exact where the step has few chunks.
     int64_t sampled_step_ns(const Plan& plan);
     const SelectionSet& selections(const Plan& plan);
 
@@ -59,7 +60,8 @@ private:
     struct KeyHash {
         size_t operator()(const Key& key) const {
             uint64_t h = 0x9e3779b97f4a7c15ull;
-            for (const int64_t v : key) h = (h ^ static_cast<uint64_t>(v)) * 0xff51afd7ed558ccdull, h ^= h >> 32;
+            for (const int64_t v : key)
+                h = (h ^ static_cast<uint64_t>(v)) * 0xff51afd7ed558ccdull, h ^= h >> 32;
             return h;
         }
     };

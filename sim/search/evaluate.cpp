@@ -8,7 +8,9 @@
 
 namespace headroom {
 
-bool Evaluation::fits() const { return excess() == 0; }
+bool Evaluation::fits() const {
+    return excess() == 0;
+}
 
 int64_t Evaluation::excess() const {
     int64_t sum = 0;
@@ -17,7 +19,8 @@ int64_t Evaluation::excess() const {
 }
 
 std::array<TierNeed, kTiers> needs_of(const Plan& plan, const Program& program) {
-    const std::array<int64_t, kTiers> budgets{plan.budget.device.count(), plan.budget.host.count(), plan.budget.disk.count()};
+    const std::array<int64_t, kTiers> budgets{plan.budget.device.count(), plan.budget.host.count(),
+                                              plan.budget.disk.count()};
     std::array<TierNeed, kTiers> tiers;
     for (size_t t = 0; t < kTiers; ++t) {
         tiers[t].need_bytes = program.arena[t];

@@ -14,8 +14,9 @@
 
 namespace headroom {
 
-// What a step needs of one tier. `need` is what must be allocated: the arena, and on the device the libraries too;
-// the worst instant's live bytes are `peak.bytes`; what is left between them is slack (gaps of address assignment).
+// What a step needs of one tier. `need` is what must be allocated: the arena, and on the device the libraries
+// too; the worst instant's live bytes are `peak.bytes`; what is left between them is slack (gaps of address
+// assignment).
 struct TierNeed {
     int64_t need_bytes = 0;
     int64_t budget_bytes = 0;
@@ -25,9 +26,9 @@ struct TierNeed {
 
 struct Evaluation {
     std::array<TierNeed, kTiers> tiers;
-    int64_t step_ns = 0;         // all sequences of the batch, update included
+    int64_t step_ns = 0;  // all sequences of the batch, update included
     size_t ops = 0;
-    Statistics statistics;       // filled by evaluate() where asked for
+    Statistics statistics;  // filled by evaluate() where asked for
     std::vector<Traffic> traffic;
 
     bool fits() const;
@@ -46,8 +47,8 @@ Result<Evaluation> evaluate(const Plan& plan, bool with_statistics);
 // The predicted Timeline of a plan, memory curves included.
 Result<Timeline> predict(const Plan& plan, const SimulateOptions& options = {});
 
-// Forward FLOPs of the step's useful work, times 3: causal, windows honoured, of the selected keys when sparse; no
-// recomputation. All GPUs together.
+// Forward FLOPs of the step's useful work, times 3: causal, windows honoured, of the selected keys when
+// sparse; no recomputation. All GPUs together.
 double useful_flops(const Plan& plan);
 // useful_flops over the datasheet's dense rate of all GPUs and the step's time.
 double mfu(const Plan& plan, int64_t step_ns);

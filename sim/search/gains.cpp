@@ -11,11 +11,21 @@
 namespace headroom {
 namespace {
 
-std::string text_of(const std::string& v) { return v; }
-std::string text_of(bool v) { return v ? "on" : "off"; }
-std::string text_of(int64_t v) { return fmt::format("{}", v); }
-std::string text_of(Tokens v) { return format_tokens(v); }
-std::string text_of(Bytes v) { return format_bytes(v); }
+std::string text_of(const std::string& v) {
+    return v;
+}
+std::string text_of(bool v) {
+    return v ? "on" : "off";
+}
+std::string text_of(int64_t v) {
+    return fmt::format("{}", v);
+}
+std::string text_of(Tokens v) {
+    return format_tokens(v);
+}
+std::string text_of(Bytes v) {
+    return format_bytes(v);
+}
 std::string text_of(const Attention& a) {
     return a.sparse ? fmt::format("sparse({} pages, block {})", a.budget, a.block) : "dense";
 }
@@ -26,14 +36,14 @@ std::string text_of(const Residency& r) {
     return text;
 }
 template <class E>
-    requires std::is_enum_v<E>
-std::string text_of(E v) {
+requires std::is_enum_v<E> std::string text_of(E v) {
     return std::string(name_of(v));
 }
 
-// `base`: the best without, found the same way. Times are relative to the exact step: a sampled one may be off by a
-// constant share. More of something never makes a step slower: it can be left unused.
-Gain gain_of(std::string what, const Result<Found>& found, const Budget& budget, const Found& base, const Answer& without) {
+// `base`: the best without, found the same way. Times are relative to the exact step: a sampled one may be
+// off by a constant share. More of something never makes a step slower: it can be left unused.
+Gain gain_of(std::string what, const Result<Found>& found, const Budget& budget, const Found& base,
+             const Answer& without) {
     Gain gain;
     gain.what = std::move(what);
     gain.fits = true;

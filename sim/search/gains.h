@@ -8,8 +8,9 @@
 
 namespace headroom {
 
-// `found`: the answer without. Device and host budgets reuse the searcher's candidates; a faster link and a second
-// GPU search anew. Cost: tens of milliseconds each; times are of sampled steps (Estimator::sampled_step_ns).
+// `found`: the answer without. Device and host budgets reuse the searcher's candidates; a faster link and a
+// second GPU search anew. Cost: tens of milliseconds each; times are of sampled steps
+// (Estimator::sampled_step_ns).
 std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found);
 
 // What differs between two plans' decisions: "kv {...} -> device, chunk 4Ki -> 8Ki"; empty: nothing.

@@ -37,7 +37,8 @@ Result<MaxContext> max_context(const Scenario& scenario, const Progress& progres
     const int64_t page = scenario.plan.decisions.page.count();
     int probes = 0;
     const auto say = [&](int64_t pages) {
-        return !progress || progress("context " + format_tokens(Tokens(pages * page)), std::min(0.95, ++probes / 40.0));
+        return !progress ||
+               progress("context " + format_tokens(Tokens(pages * page)), std::min(0.95, ++probes / 40.0));
     };
     const auto exact = [&](int64_t pages) { return roomiest_at(scenario, pages * page); };
     const int64_t most = kMaxContext / page;
@@ -53,8 +54,8 @@ Result<MaxContext> max_context(const Scenario& scenario, const Progress& progres
         high = std::min(most, high * 2);
     }
     if (low == 0) {
-        return fail(scenario.path, "not even one page of " + std::to_string(page) + " tokens fits", "a larger budget, or another model",
-                    Fault::does_not_fit);
+        return fail(scenario.path, "not even one page of " + std::to_string(page) + " tokens fits",
+                    "a larger budget, or another model", Fault::does_not_fit);
     }
     Result<Found> no = exact(std::min(high, most));
     while (low + 1 < high) {

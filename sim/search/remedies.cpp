@@ -29,7 +29,8 @@ int64_t budget_needed(const Scenario& scenario, Searcher& searcher, size_t tier)
         const Result<Found> found = searcher.roomiest(b);
         return found && found->evaluation.fits();
     };
-    int64_t low = (tier == 1 ? scenario.plan.budget.host : scenario.plan.budget.disk).count() / kGiB, high = 16 * 1024;
+    int64_t low = (tier == 1 ? scenario.plan.budget.host : scenario.plan.budget.disk).count() / kGiB,
+            high = 16 * 1024;
     if (!fits(high)) return 0;
     while (low + 1 < high) {
         const int64_t middle = (low + high) / 2;
@@ -43,12 +44,12 @@ std::vector<Change> changes(const Scenario& scenario) {
     const Plan& plan = scenario.plan;
     const Decisions& d = plan.decisions;
     if (scenario.fixed.count("strategy") > 0) {
-        list.push_back({0, fmt::format("strategy '{}' -> chosen by the planner", d.strategy), "plan.strategy=auto",
-                        [](Scenario& s) { return s.fixed.erase("strategy") > 0; }});
+        list.push_back({0, fmt::format("strategy '{}' -> chosen by the planner", d.strategy),
+                        "plan.strategy=auto", [](Scenario& s) { return s.fixed.erase("strategy") > 0; }});
     }
     std::set<std::string> homes;
-    for (const char* key : {"weights_home", "gradients_home", "states_home", "kv", "kv_gradients", "activations",
-                            "attention_outputs", "mlp_tile", "gradient_pages"}) {
+    for (const char* key : {"weights_home", "gradients_home", "states_home", "kv", "kv_gradients",
+                            "activations", "attention_outputs", "mlp_tile", "gradient_pages"}) {
         if (scenario.fixed.count(key) > 0) homes.insert(key);
     }
     for (const std::string& key : homes) {
@@ -56,8 +57,8 @@ std::vector<Change> changes(const Scenario& scenario) {
                         [key](Scenario& s) { return s.fixed.erase(key) > 0; }});
     }
     for (int64_t gpus = 2 * scenario.gpus; gpus <= plan.hardware.max_gpus; gpus *= 2) {
-        list.push_back({0, fmt::format("{} GPU -> {} GPUs", scenario.gpus, gpus), fmt::format("gpus={}", gpus),
-                        [gpus](Scenario& s) {
+        list.push_back({0, fmt::format("{} GPU -> {} GPUs", scenario.gpus, gpus),
+                        fmt::format("gpus={}", gpus), [gpus](Scenario& s) {
                             s.gpus = gpus;
                             return true;
                         }});
@@ -73,17 +74,18 @@ std::vector<Change> changes(const Scenario& scenario) {
             if (b.device == own.device_memory) b.device = other->device_memory;
             if (b.host == own.pinnable_memory) b.host = other->pinnable_memory;
             if (b.disk == own.disk_memory) b.disk = other->disk_memory;
-            const bool larger = b.device > plan.budget.device || b.host > plan.budget.host || b.disk > plan.budget.disk;
+            const bool larger =
+                b.device > plan.budget.device || b.host > plan.budget.host || b.disk > plan.budget.disk;
             if (!larger || b.device > other->device_memory || scenario.gpus > other->max_gpus) continue;
-            list.push_back({0, fmt::format("GPU {} -> {}", plan.hardware.accelerator, other->title), "hardware=" + name,
-                            [h = *other, b](Scenario& s) {
+            list.push_back({0, fmt::format("GPU {} -> {}", plan.hardware.accelerator, other->title),
+                            "hardware=" + name, [h = *other, b](Scenario& s) {
                                 s.plan.hardware = h;
                                 s.plan.budget = b;
                                 return true;
                             }});
         }
     }
-    const auto dtype = [&](const char* key, Dtype Decisions::* member, Dtype to) {
+    const auto dtype = [&](const char* key, Dtype Decisions::*member, Dtype to) {
         if (bytes_of(d.*member, 1) <= bytes_of(to, 1) || scenario.may_change.count(key) > 0) return;
         list.push_back({1, fmt::format("{} {} -> {}", key, name_of(d.*member), name_of(to)),
                         fmt::format("plan.{}={}", key, name_of(to)), [member, to](Scenario& s) {
@@ -112,7 +114,8 @@ std::vector<Change> changes(const Scenario& scenario) {
     }
     if (r.lora_rank == 0) {
         list.push_back({1, "all parameters trained -> LoRA of rank 16 on q, k, v, o",
-                        "training.trainable={ lora = 16, targets = [\"q\", \"k\", \"v\", \"o\"] }", [](Scenario& s) {
+                        "training.trainable={ lora = 16, targets = [\"q\", \"k\", \"v\", \"o\"] }",
+                        [](Scenario& s) {
                             s.plan.recipe.lora_rank = 16;
                             s.plan.recipe.lora_targets = {"q", "k", "v", "o"};
                             return true;
@@ -121,16 +124,22 @@ std::vector<Change> changes(const Scenario& scenario) {
     if (!d.attention.sparse && scenario.may_change.count("attention") == 0) {
         Attention sparse;
         sparse.sparse = true;
-        sparse.block = scenario.fixed.count("chunk") > 0 ? d.chunk.count() : std::lcm<int64_t>(4096, d.page.count());
-        list.push_back({1, fmt::format("attention dense -> sparse, {} pages, one selection for {} queries", sparse.budget, sparse.block),
-                        fmt::format("plan.attention={{ kind = \"sparse\", budget = {}, block = {} }}", sparse.budget, sparse.block),
+        sparse.block =
+            scenario.fixed.count("chunk") > 0 ? d.chunk.count() : std::lcm<int64_t>(4096, d.page.count());
+        list.push_back({1,
+                        fmt::format("attention dense -> sparse, {} pages, one selection for {} queries",
+                                    sparse.budget, sparse.block),
+                        fmt::format("plan.attention={{ kind = \"sparse\", budget = {}, block = {} }}",
+                                    sparse.budget, sparse.block),
                         [sparse](Scenario& s) {
                             Decisions& to = s.plan.decisions;
-                            if (s.fixed.count("strategy") > 0 && to.strategy != "chunked" && to.strategy != "tensor-parallel") {
+                            if (s.fixed.count("strategy") > 0 && to.strategy != "chunked" &&
+                                to.strategy != "tensor-parallel") {
                                 return false;
                             }
                             to.attention = sparse;
-                            if (s.fixed.count("chunk") == 0) to.chunk = Tokens(round_up(to.chunk.count(), sparse.block));
+                            if (s.fixed.count("chunk") == 0)
+                                to.chunk = Tokens(round_up(to.chunk.count(), sparse.block));
                             return true;
                         }});
     }
@@ -139,7 +148,8 @@ std::vector<Change> changes(const Scenario& scenario) {
 
 }  // namespace
 
-Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& found, const Progress& progress) {
+Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& found,
+                                     const Progress& progress) {
     std::vector<std::tuple<int, Remedy>> fitting;
     const std::vector<Change> list = changes(scenario);
     size_t done = 0;
@@ -158,7 +168,8 @@ Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& fou
         options.statistics = false;
         const Result<Found> best = searcher.best(changed.plan.budget, options);
         if (!best || !best->evaluation.fits()) return;
-        fitting.emplace_back(change.rank, Remedy{change.what, change.setting, best->evaluation.step_ns, change.rank == 1});
+        fitting.emplace_back(change.rank,
+                             Remedy{change.what, change.setting, best->evaluation.step_ns, change.rank == 1});
     };
     for (const Change& change : list) {
         if (!say("trying " + change.what)) return stopped();
@@ -179,11 +190,14 @@ Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& fou
     ++done;
     if (!say("trying a shorter context")) return stopped();
     if (const Result<MaxContext> max = max_context(scenario)) {
-        fitting.emplace_back(2, Remedy{fmt::format("context {} -> {}", format_tokens(scenario.plan.context), format_tokens(max->context)),
-                                       fmt::format("context={}", max->context.count()), max->at.evaluation.step_ns, true});
+        fitting.emplace_back(
+            2, Remedy{fmt::format("context {} -> {}", format_tokens(scenario.plan.context),
+                                  format_tokens(max->context)),
+                      fmt::format("context={}", max->context.count()), max->at.evaluation.step_ns, true});
     }
     std::stable_sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) {
-        return std::tie(std::get<0>(a), std::get<1>(a).step_ns) < std::tie(std::get<0>(b), std::get<1>(b).step_ns);
+        return std::tie(std::get<0>(a), std::get<1>(a).step_ns) <
+               std::tie(std::get<0>(b), std::get<1>(b).step_ns);
     });
     std::vector<Remedy> result;
     for (auto& [rank, remedy] : fitting) result.push_back(std::move(remedy));

@@ -11,16 +11,18 @@
 namespace headroom {
 namespace {
 
-constexpr size_t kSampled = 24;    // candidates whose few chunks are simulated
-constexpr size_t kRoomiest = 6;    // candidates lowered to see whether anything fits
-constexpr int64_t kEveryShare = 8; // models of up to so many layers: every share of layers on the device is a candidate
+constexpr size_t kSampled = 24;  // candidates whose few chunks are simulated
+constexpr size_t kRoomiest = 6;  // candidates lowered to see whether anything fits
+constexpr int64_t kEveryShare =
+    8;  // models of up to so many layers: every share of layers on the device is a candidate
 constexpr double kNear = 0.02;     // of the budgets: what a score may be off
 constexpr size_t kAllExact = 400;  // spaces up to this size are simulated whole where their steps are short
 
 }  // namespace
 
 int64_t excess_of(const Score& score, const Budget& budget) {
-    const std::array<int64_t, kTiers> budgets{budget.device.count(), budget.host.count(), budget.disk.count()};
+    const std::array<int64_t, kTiers> budgets{budget.device.count(), budget.host.count(),
+                                              budget.disk.count()};
     int64_t excess = 0;
     for (size_t t = 0; t < kTiers; ++t) excess += std::max<int64_t>(0, score.need_bytes[t] - budgets[t]);
     return excess;
@@ -39,7 +41,8 @@ Plan Searcher::plan_of(const Decisions& decisions, const Budget& budget) const {
 }
 
 std::vector<Decisions> Searcher::residencies(Plan& plan, const Budget& budget) {
-    const bool kv_free = scenario_.fixed.count("kv") == 0, gradient_free = scenario_.fixed.count("kv_gradients") == 0;
+    const bool kv_free = scenario_.fixed.count("kv") == 0,
+               gradient_free = scenario_.fixed.count("kv_gradients") == 0;
     std::vector<Decisions> result;
     if ((!kv_free && !gradient_free) || plan.chunks() == 1 || plan.decisions.strategy == "layer-major") {
         return {plan.decisions};
@@ -153,7 +156,8 @@ void Searcher::consider(Plan& plan, const Budget& budget, std::vector<Candidate>
     }
 }
 
-Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Budget& budget, const SearchOptions& options) {
+Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Budget& budget,
+                                                              const SearchOptions& options) {
     scored_ = 0;
     reasons_.clear();
     std::vector<Candidate> all;
@@ -161,7 +165,9 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Budget& budg
         for (const Strategy* strategy : strategies()) {
             const std::string name(strategy->name());
             if (!options.strategies.empty()) {
-                if (std::find(options.strategies.begin(), options.strategies.end(), name) == options.strategies.end()) continue;
+                if (std::find(options.strategies.begin(), options.strategies.end(), name) ==
+                    options.strategies.end())
+                    continue;
             } else if (scenario_.fixed.count("strategy") > 0 && scenario_.plan.decisions.strategy != name) {
                 continue;
             }
@@ -177,7 +183,7 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Budget& budg
     }
     if (all.empty()) {
         std::string why;
-        for (const std::string& r : reasons_) why += "\n  " + r;
+        for (const std::string& r : reasons_) why += (why.empty() ? " " : "; ") + r;
         return fail(scenario_.path, "no strategy can run this" + (why.empty() ? " on one GPU" : ":" + why),
                     "other decisions in [plan]");
     }
@@ -186,7 +192,8 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Budget& budg
 
 Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& options) {
     HEADROOM_TRY(const std::vector<Candidate> all, candidates(budget, options));
-    const std::array<double, kTiers> budgets{static_cast<double>(budget.device.count()), static_cast<double>(budget.host.count()),
+    const std::array<double, kTiers> budgets{static_cast<double>(budget.device.count()),
+                                             static_cast<double>(budget.host.count()),
                                              static_cast<double>(budget.disk.count())};
     const auto fullness = [&](const Candidate& c) {  // of the fullest tier
         double most = 0;
@@ -211,7 +218,8 @@ Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& opti
         one.evaluation.ops = program.size();
         one.evaluation.tiers = needs_of(one.plan, program);
         if (i == 0 || one.evaluation.excess() < found.evaluation.excess()) found = std::move(one);
-        const bool far = static_cast<double>(order[i]->excess) > kNear * (budgets[0] + budgets[1] + budgets[2]);
+        const bool far =
+            static_cast<double>(order[i]->excess) > kNear * (budgets[0] + budgets[1] + budgets[2]);
         if (found.evaluation.fits() || far) break;
     }
     found.scored = scored_;
@@ -265,7 +273,9 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     bool have = false;
     const size_t together = options.at_least > 1 ? 2 : 1;
     for (size_t i = 0; i < all.size(); i += together) {
-        if (static_cast<int64_t>(i) >= options.at_least && have && found.evaluation.fits() && ops >= options.op_budget) break;
+        if (static_cast<int64_t>(i) >= options.at_least && have && found.evaluation.fits() &&
+            ops >= options.op_budget)
+            break;
         if (i >= 2 && have && !found.evaluation.fits() && i >= 8) break;
         if (small ? i >= sampled : (i >= sampled && have && found.evaluation.fits())) break;
         (void)estimator_.selections(plan_of(all[i].decisions, budget));

@@ -1,8 +1,8 @@
 // The search: every strategy's candidates scored in closed form, the best simulated exactly.
 //
-// Objective: least step time within the budgets; ties by fewer bytes. Where nothing fits: least bytes above them.
-// Where the space is small every candidate is simulated; else the best by score are sampled (a few chunks simulated)
-// and the best of those simulated whole, as many as `op_budget` allows, at least two.
+// Objective: least step time within the budgets; ties by fewer bytes. Where nothing fits: least bytes above
+// them. Where the space is small every candidate is simulated; else the best by score are sampled (a few
+// chunks simulated) and the best of those simulated whole, as many as `op_budget` allows, at least two.
 #pragma once
 
 #include <cstdint>
@@ -35,22 +35,24 @@ struct Found {
 // Bytes above the budgets, by score; 0 where it fits.
 int64_t excess_of(const Score& score, const Budget& budget);
 
-// Keeps what candidates of the same model, hardware, context and recipe share; budgets may differ between calls.
+// Keeps what candidates of the same model, hardware, context and recipe share; budgets may differ between
+// calls.
 class Searcher {
 public:
     explicit Searcher(const Scenario& scenario);
     // Error: no candidate can run; names every strategy's reason.
     Result<Found> best(const Budget& budget, const SearchOptions& options = {});
 
-    // The candidate that leaves most room, lowered for its exact bytes but not simulated: whether anything fits.
+    // The candidate that leaves most room, lowered for its exact bytes but not simulated: whether anything
+    // fits.
     Result<Found> roomiest(const Budget& budget, const SearchOptions& options = {});
 
 private:
     struct Candidate {
         Decisions decisions;
         Score score;
-        int64_t excess = 0;      // bytes above the budgets
-        int64_t time_ns = 0;     // best estimate so far
+        int64_t excess = 0;   // bytes above the budgets
+        int64_t time_ns = 0;  // best estimate so far
         int64_t total_bytes = 0;
     };
     // Every candidate of every strategy asked for, scored. Error: none can run.

@@ -8,7 +8,8 @@
 namespace headroom {
 
 Result<std::vector<SweepPoint>> sweep(const Scenario& scenario, const std::vector<Tokens>& contexts,
-                                      const std::vector<std::string>& strategy_names, const Progress& progress) {
+                                      const std::vector<std::string>& strategy_names,
+                                      const Progress& progress) {
     std::vector<std::string> names = strategy_names;
     if (names.empty()) {
         for (const Strategy* s : strategies()) names.emplace_back(s->name());
@@ -18,13 +19,16 @@ Result<std::vector<SweepPoint>> sweep(const Scenario& scenario, const std::vecto
         std::vector<std::string> known;
         for (const Strategy* s : strategies()) known.emplace_back(s->name());
         const std::string near = nearest(name, known);
-        return fail("--strategies", "'" + name + "'" + (near.empty() ? "" : " (did you mean '" + near + "'?)"), one_of(known));
+        return fail("--strategies",
+                    "'" + name + "'" + (near.empty() ? "" : " (did you mean '" + near + "'?)"),
+                    one_of(known));
     }
     std::vector<SweepPoint> points;
     const size_t total = names.size() * contexts.size();
     for (const std::string& name : names) {
         for (const Tokens context : contexts) {
-            if (progress && !progress(name + " at " + format_tokens(context), static_cast<double>(points.size()) / static_cast<double>(total))) {
+            if (progress && !progress(name + " at " + format_tokens(context),
+                                      static_cast<double>(points.size()) / static_cast<double>(total))) {
                 return fail("", "interrupted", "", Fault::interrupted);
             }
             Scenario s = scenario;
