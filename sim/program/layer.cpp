@@ -273,7 +273,7 @@ void LayerEmitter::mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers
     OpId op = compute(OpKind::norm, w.norm);
     builder_.take(normed_, op);
     if (layer.mixture) {
-        op = compute(OpKind::router, w.router);
+        compute(OpKind::router, w.router);
         op = compute(OpKind::activation, w.dispatch);
         builder_.take(permuted_, op);
     }

@@ -10,9 +10,7 @@ void LayerEmitter::mlp_backward(const Layer& layer, int64_t tokens, const LayerB
     if (tiled_mlp_) mlp_up(layer, tokens, b);  // tiles are computed again one by one
     OpId op = compute(OpKind::activation, w.activation);
     builder_.take(act_, op);
-    if (train_all_) {
-        op = compute(OpKind::weight_gradient, w.down_gradient, gradient_wait);
-    }
+    if (train_all_) compute(OpKind::weight_gradient, w.down_gradient, gradient_wait);
     op = compute(OpKind::down_backward, w.down_backward);
     builder_.take(d_act_, op);
     lora(w.lora_down_b, true);
