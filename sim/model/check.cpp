@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "model/families/common.h"
 
 namespace headroom {
 namespace {
@@ -20,28 +19,25 @@ int64_t width(const Model& m) {
 
 }  // namespace
 
-Result<void> check_sizes(const ConfigTable& config, const Model& m) {
+Result<void> check_sizes(const SizePlaces& at, const Model& m) {
     const std::string layers = " in each of " + std::to_string(m.layer_count()) + " layers";
     const int64_t head = std::max({m.head_dim, m.latent.v_dim, m.latent.nope_dim + m.latent.v_dim});
     if (head > kMostWidth / m.heads) {
-        return fail(config.place("num_attention_heads"),
-                    format_integer(m.heads) + " heads of " + format_integer(head),
+        return fail(at.heads, format_integer(m.heads) + " heads of " + format_integer(head),
                     "at most " + format_integer(kMostWidth) + " values in all heads of a layer");
     }
     if (kv_values_per_token(m) > kMostKvValues / m.layer_count()) {
-        return fail(config.place("num_key_value_heads"),
-                    format_integer(kv_values_per_token(m)) + " values of K and V" + layers,
+        return fail(at.kv_heads, format_integer(kv_values_per_token(m)) + " values of K and V" + layers,
                     "at most " + format_integer(kMostKvValues) + " a token");
     }
     if (width(m) > kMostWidths / m.layer_count()) {
-        return fail(config.place("num_hidden_layers"), "a width of " + format_integer(width(m)) + layers,
-                    "hidden_size + all query heads + MLP at most " + format_integer(kMostWidths) +
+        return fail(at.layers, "a width of " + format_integer(width(m)) + layers,
+                    "hidden size + all query heads + MLP at most " + format_integer(kMostWidths) +
                         " over all layers");
     }
     for (const Layer& layer : m.layers) {
         if (layer_parameters(m, layer) > kMostParameters / m.layer_count()) {
-            return fail(config.place("num_hidden_layers"),
-                        format_integer(layer_parameters(m, layer)) + " parameters" + layers,
+            return fail(at.layers, format_integer(layer_parameters(m, layer)) + " parameters" + layers,
                         "at most " + format_integer(kMostParameters) + " parameters");
         }
     }

@@ -36,6 +36,9 @@ struct Experts {
     int64_t shared = 0;        // shared experts (always visited), each of `intermediate`
     bool router_bias = false;  // a bias per expert in the router (gpt_oss; deepseek_v3's correction bias)
     bool expert_bias = false;  // biases inside the experts (gpt_oss)
+    // Weights of the experts that a token visits sum to 1 (norm_topk_prob; gpt_oss always); else they are the
+    // router's softmax over all experts.
+    bool normalized = false;
     bool operator==(const Experts&) const = default;
 };
 
@@ -50,16 +53,23 @@ struct LatentAttention {
 };
 
 // Rotary embedding: base frequency and the published rescaling of long contexts.
+// Source of every member: transformers, modeling_rope_utils.
 struct Rope {
     double theta = 10000.0;
-    double local_theta = 0.0;  // of windowed layers where it differs (gemma3); 0: theta
-    std::string scaling;       // "", "linear", "llama3", "yarn", ...: as rope_type says
+    double local_theta = 0.0;  // of windowed layers where it differs (gemma3), never rescaled; 0: theta
+    std::string scaling;       // "", "linear", "dynamic", "llama3" or "yarn": as rope_type says
     double factor = 1.0;
     double low_freq_factor = 1.0, high_freq_factor = 4.0;  // llama3
-    double beta_fast = 32.0, beta_slow = 1.0;              // yarn
-    int64_t original_context = 0;                          // original_max_position_embeddings
+    double beta_fast = 32.0, beta_slow = 1.0;              // yarn: rotations that bound the ramp
+    double mscale = 0.0, mscale_all_dim = 0.0;             // yarn; 0: not given
+    double attention_factor = 0.0;                         // yarn; 0: from factor and mscale
+    bool truncate = true;          // yarn: the ramp begins and ends at whole dimensions
+    int64_t original_context = 0;  // original_max_position_embeddings
     bool operator==(const Rope&) const = default;
 };
+// What cosines and sines are multiplied by: 1 unless yarn.
+// Source: Peng et al., arXiv 2309.00071, section 3.4; with mscale as transformers has it.
+double attention_factor(const Rope& rope);
 
 struct Model {
     std::string name;  // folder name or file stem: "Qwen2.5-7B"
@@ -77,8 +87,11 @@ struct Model {
     bool qk_norm = false;          // RMSNorm of queries and keys, one weight per head dimension
     bool attention_sinks = false;  // one learned logit per query head (gpt_oss)
     int64_t norms_per_layer = 2;   // RMSNorms over hidden (gemma3: 4)
-    double norm_epsilon = 1e-6;
+    double norm_epsilon = 1e-6;    // rms_norm_eps
     std::string activation = "silu";
+    double activation_limit = 0;  // gate and up are clamped to it (gpt_oss: swiglu_limit); 0: no clamp
+    // Scores are multiplied by this to the power -1/2 (gemma3: query_pre_attn_scalar); 0: by head_dim's.
+    double query_scalar = 0;
     int64_t max_context = 0;  // max_position_embeddings, as published
     Rope rope;
     Experts experts;

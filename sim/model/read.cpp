@@ -58,7 +58,9 @@ Result<Model> parse_model(std::string_view json, const std::string& where, const
     // No layer has a dense MLP of this size then, whatever the file says.
     const auto mixture = [](const Layer& layer) { return layer.mixture; };
     if (std::all_of(model.layers.begin(), model.layers.end(), mixture)) model.intermediate = 0;
-    HEADROOM_CHECK(check_sizes(config, model));
+    const SizePlaces places{config.place("num_attention_heads"), config.place("num_key_value_heads"),
+                            config.place("num_hidden_layers")};
+    HEADROOM_CHECK(check_sizes(places, model));
     return model;
 }
 

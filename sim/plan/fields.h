@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "hardware/hardware.h"
+#include "model/check.h"
 #include "model/model.h"
 
 namespace headroom {
@@ -16,30 +17,35 @@ namespace headroom {
 struct Range {
     double low = 0, high = 0;
 };
-inline constexpr Range kFlag{0, 0};            // strings and booleans have no bounds
-inline constexpr Range kSize{0, 1 << 22};      // sizes of a model, which may be absent
-inline constexpr Range kPositive{1, 1 << 22};  // sizes that something is divided by
+inline constexpr Range kFlag{0, 0};  // strings and booleans have no bounds
+// Sizes of a model, as a config.json may have them (model/check.h).
+inline constexpr Range kWidth{1, kMostWidth};
+inline constexpr Range kWidthOrNone{0, kMostWidth};
+inline constexpr Range kExperts{0, kMostExperts};
+inline constexpr Range kVocabulary{1, kMostVocabulary};
+inline constexpr Range kWindow{0, kMostTokens};
 inline constexpr Range kReal{0, 1e30};
 inline constexpr Range kRate{1, 1e30};  // rates that something is divided by
 inline constexpr Range kMemory{0, 1e18};
 
 template <class T, class Visit>
 void visit_experts(T& e, Visit&& visit) {
-    visit("count", e.count, kSize);
-    visit("per_token", e.per_token, kSize);
-    visit("intermediate", e.intermediate, kSize);
-    visit("shared", e.shared, kSize);
+    visit("count", e.count, kExperts);
+    visit("per_token", e.per_token, kExperts);
+    visit("intermediate", e.intermediate, kWidthOrNone);
+    visit("shared", e.shared, kExperts);
     visit("router_bias", e.router_bias, kFlag);
     visit("expert_bias", e.expert_bias, kFlag);
+    visit("normalized", e.normalized, kFlag);
 }
 
 template <class T, class Visit>
 void visit_latent(T& l, Visit&& visit) {
-    visit("q_rank", l.q_rank, kSize);
-    visit("kv_rank", l.kv_rank, kSize);
-    visit("nope_dim", l.nope_dim, kSize);
-    visit("rope_dim", l.rope_dim, kSize);
-    visit("v_dim", l.v_dim, kSize);
+    visit("q_rank", l.q_rank, kWidthOrNone);
+    visit("kv_rank", l.kv_rank, kWidthOrNone);
+    visit("nope_dim", l.nope_dim, kWidthOrNone);
+    visit("rope_dim", l.rope_dim, kWidthOrNone);
+    visit("v_dim", l.v_dim, kWidthOrNone);
 }
 
 template <class T, class Visit>
@@ -52,7 +58,11 @@ void visit_rope(T& r, Visit&& visit) {
     visit("high_freq_factor", r.high_freq_factor, kReal);
     visit("beta_fast", r.beta_fast, kReal);
     visit("beta_slow", r.beta_slow, kReal);
-    visit("original_context_tokens", r.original_context, Range{0, 1 << 30});
+    visit("mscale", r.mscale, kReal);
+    visit("mscale_all_dim", r.mscale_all_dim, kReal);
+    visit("attention_factor", r.attention_factor, kReal);
+    visit("truncate", r.truncate, kFlag);
+    visit("original_context_tokens", r.original_context, kWindow);
 }
 
 // All but the nested parts: layers, rope, experts, latent.
@@ -60,22 +70,24 @@ template <class T, class Visit>
 void visit_model(T& m, Visit&& visit) {
     visit("name", m.name, kFlag);
     visit("type", m.type, kFlag);
-    visit("hidden", m.hidden, kPositive);
-    visit("vocabulary", m.vocabulary, kPositive);
+    visit("hidden", m.hidden, kWidth);
+    visit("vocabulary", m.vocabulary, kVocabulary);
     visit("tied_embeddings", m.tied_embeddings, kFlag);
-    visit("heads", m.heads, kPositive);
-    visit("kv_heads", m.kv_heads, kPositive);
-    visit("head_dim", m.head_dim, kPositive);
-    visit("intermediate", m.intermediate, kSize);
+    visit("heads", m.heads, kWidth);
+    visit("kv_heads", m.kv_heads, kWidth);
+    visit("head_dim", m.head_dim, Range{1, 2 * kMostWidth});
+    visit("intermediate", m.intermediate, kWidthOrNone);
     visit("qkv_bias", m.qkv_bias, kFlag);
     visit("output_bias", m.output_bias, kFlag);
     visit("mlp_bias", m.mlp_bias, kFlag);
     visit("qk_norm", m.qk_norm, kFlag);
     visit("attention_sinks", m.attention_sinks, kFlag);
-    visit("norms_per_layer", m.norms_per_layer, kSize);
+    visit("norms_per_layer", m.norms_per_layer, Range{0, 16});
     visit("norm_epsilon", m.norm_epsilon, kReal);
     visit("activation", m.activation, kFlag);
-    visit("max_context_tokens", m.max_context, Range{0, 1 << 30});
+    visit("activation_limit", m.activation_limit, kReal);
+    visit("query_scalar", m.query_scalar, kReal);
+    visit("max_context_tokens", m.max_context, kWindow);
     visit("not_trainable", m.not_trainable, kFlag);
 }
 

@@ -18,7 +18,7 @@
 
 namespace headroom {
 
-inline constexpr int kPlanSchemaVersion = 1;
+inline constexpr int kPlanSchemaVersion = 2;
 // Longest context that any file may ask for; keeps every product of sizes inside int64_t.
 inline constexpr int64_t kMaxContext = int64_t{1} << 30;
 

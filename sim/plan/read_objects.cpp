@@ -7,10 +7,6 @@
 namespace headroom {
 namespace {
 
-constexpr int64_t kMaxLayers = 1 << 14;
-// Most values of one matrix: 2 FLOPs for each with 2^30 tokens stay inside int64_t.
-constexpr int64_t kMaxMatrix = int64_t{1} << 31;
-
 // Reads each visited field; stops at the first Error, which `status` keeps.
 auto from(TableReader& table, Result<void>& status) {
     return [&table, &status](const char* key, auto& member, const Range& range) {
@@ -44,15 +40,15 @@ Result<void> read_list(TableReader& parent, const char* key, size_t limit, Read 
 }
 
 Result<void> read_layers(TableReader& table, Model& out) {
-    return read_list(table, "layers", kMaxLayers, [&](TableReader& entry) -> Result<void> {
+    return read_list(table, "layers", kMostLayers, [&](TableReader& entry) -> Result<void> {
         int64_t count = 0;
         Layer layer;
-        HEADROOM_CHECK(entry.read("count", count, Range{1, kMaxLayers}));
-        HEADROOM_CHECK(entry.read("window_tokens", layer.window, Range{0, static_cast<double>(kMaxContext)}));
+        HEADROOM_CHECK(entry.read("count", count, Range{1, kMostLayers}));
+        HEADROOM_CHECK(entry.read("window_tokens", layer.window, kWindow));
         HEADROOM_CHECK(entry.read("mixture", layer.mixture));
-        if (out.layer_count() + count > kMaxLayers) {
+        if (out.layer_count() + count > kMostLayers) {
             return fail(entry.place("count"), fmt::format("{} layers in all", out.layer_count() + count),
-                        fmt::format("at most {}", kMaxLayers));
+                        fmt::format("at most {}", kMostLayers));
         }
         out.layers.insert(out.layers.end(), count, layer);
         return {};
@@ -68,21 +64,7 @@ Result<void> check_model(const TableReader& table, const Model& m) {
         return fail(table.place("experts.per_token"), fmt::format("{}", m.experts.per_token),
                     fmt::format("at most the {} experts", m.experts.count));
     }
-    const struct {
-        const char* key;
-        int64_t columns;
-    } matrices[] = {{"vocabulary", m.vocabulary},
-                    {"intermediate", 2 * m.intermediate},
-                    {"experts.intermediate", 2 * m.experts.intermediate},
-                    {"head_dim", m.heads * m.head_dim},
-                    {"experts.count", m.experts.count}};
-    for (const auto& [key, columns] : matrices) {
-        if (columns > kMaxMatrix / m.hidden) {
-            return fail(table.place(key), fmt::format("a matrix of {} x {}", m.hidden, columns),
-                        fmt::format("matrices of at most {} values", kMaxMatrix));
-        }
-    }
-    return {};
+    return check_sizes({table.place("heads"), table.place("kv_heads"), table.place("layers")}, m);
 }
 
 Result<void> read_curve(TableReader& table, const char* key, Curve& out) {

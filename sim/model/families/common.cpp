@@ -58,7 +58,8 @@ Result<void> name_unplanned(ConfigTable& config, Model& m) {
     constexpr std::array<std::string_view, 3> activations{"silu", "gelu_pytorch_tanh", "gelu"};
     if (std::find(activations.begin(), activations.end(), m.activation) == activations.end())
         m.not_trainable = "the activation '" + m.activation + "' is not planned";
-    constexpr std::array<std::string_view, 6> scalings{"", "linear", "dynamic", "yarn", "longrope", "llama3"};
+    // longrope has a factor for each frequency, which Rope does not hold.
+    constexpr std::array<std::string_view, 5> scalings{"", "linear", "dynamic", "yarn", "llama3"};
     if (std::find(scalings.begin(), scalings.end(), m.rope.scaling) == scalings.end())
         m.not_trainable = "the rotary embedding '" + m.rope.scaling + "' is not planned";
     return {};

@@ -6,16 +6,10 @@
 #include <string_view>
 
 #include "base/table.h"
+#include "model/check.h"
 #include "model/model.h"
 
 namespace headroom {
-
-// The largest size of each kind. With check_sizes() they keep every later product inside int64_t.
-inline constexpr int64_t kMostWidth = int64_t{1} << 20;  // hidden, intermediate, all heads together, a rank
-inline constexpr int64_t kMostLayers = int64_t{1} << 12;
-inline constexpr int64_t kMostExperts = int64_t{1} << 12;
-inline constexpr int64_t kMostVocabulary = int64_t{1} << 24;
-inline constexpr int64_t kMostTokens = int64_t{1} << 30;  // a window, a context
 
 // What transformers assumes for a model type where the key is absent. 0 for a size: the key is required,
 // unless the comment says otherwise.
@@ -42,8 +36,10 @@ Result<void> read_attention_bias(ConfigTable& config, Model& model, bool fallbac
 // A whole number from `least` to `most`. Error where the key is absent and there is no `fallback`.
 Result<int64_t> read_size(ConfigTable& config, std::string_view key, int64_t most,
                           std::optional<int64_t> fallback = {}, int64_t least = 1);
-// A number above 0, at most 1e30.
+// A number above 0, at most 1e30. Absent or null: `fallback`.
 Result<double> read_real(ConfigTable& config, std::string_view key, double fallback);
+// The same, and 0.
+Result<double> read_real_or_zero(ConfigTable& config, std::string_view key, double fallback);
 // sliding_window: null means none, an absent key `fallback`. 0: none.
 Result<int64_t> read_window(ConfigTable& config, int64_t fallback);
 

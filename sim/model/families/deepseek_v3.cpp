@@ -15,6 +15,7 @@ Result<void> read_experts(ConfigTable& config, Model& m) {
     HEADROOM_TRY(e.per_token, read_size(config, "num_experts_per_tok", e.count));
     HEADROOM_TRY(e.intermediate, read_size(config, "moe_intermediate_size", kMostWidth));
     HEADROOM_TRY(e.shared, read_size(config, "n_shared_experts", kMostExperts, 1, 0));
+    HEADROOM_TRY(e.normalized, config.get_or("norm_topk_prob", true));
     // e_score_correction_bias: published with the weights and counted there, though no gradient reaches it.
     e.router_bias = true;
     HEADROOM_TRY(const int64_t dense, read_size(config, "first_k_dense_replace", kMostLayers, 3, 0));

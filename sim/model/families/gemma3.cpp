@@ -18,6 +18,7 @@ Result<void> read_gemma3(ConfigTable& config, Model& m) {
                                 .activation = "gelu_pytorch_tanh"}));
     const double local = m.rope.local_theta > 0 ? m.rope.local_theta : 10000.0;
     HEADROOM_TRY(m.rope.local_theta, read_real(config, "rope_local_base_freq", local));
+    HEADROOM_TRY(m.query_scalar, read_real(config, "query_pre_attn_scalar", 256));
     HEADROOM_CHECK(read_attention_bias(config, m, false));
     m.qk_norm = true;
     m.norms_per_layer = 4;

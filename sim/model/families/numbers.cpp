@@ -24,4 +24,12 @@ Result<double> read_real(ConfigTable& config, std::string_view key, double fallb
     return read;
 }
 
+Result<double> read_real_or_zero(ConfigTable& config, std::string_view key, double fallback) {
+    const std::optional<ConfigValue> value = config.find(key);
+    if (!value) return fallback;
+    const Result<double> read = value->as<double>();
+    if (!read || !(*read >= 0 && *read <= 1e30)) return value->wrong("a number from 0 to 1e30");
+    return read;
+}
+
 }  // namespace headroom

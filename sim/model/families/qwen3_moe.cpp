@@ -34,6 +34,7 @@ Result<void> read_qwen3_moe(ConfigTable& config, Model& m) {
     HEADROOM_TRY(e.count, read_size(config, count, kMostExperts));
     HEADROOM_TRY(e.per_token, read_size(config, "num_experts_per_tok", e.count));
     HEADROOM_TRY(e.intermediate, read_size(config, "moe_intermediate_size", kMostWidth));
+    HEADROOM_TRY(e.normalized, config.get_or("norm_topk_prob", false));
     HEADROOM_CHECK(read_mixture_layers(config, m));
     HEADROOM_TRY(const bool use, config.get_or("use_sliding_window", false));
     HEADROOM_TRY(const int64_t window, read_window(config, 4096));

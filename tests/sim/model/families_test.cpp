@@ -19,6 +19,12 @@ TEST(Families, qwen2) {
     EXPECT_TRUE(m.qkv_bias);
     EXPECT_FALSE(m.output_bias || m.qk_norm || m.tied_embeddings);
     EXPECT_EQ(m.not_trainable, "");
+    EXPECT_EQ(m.norm_epsilon, 1e-6);
+    EXPECT_EQ(without("Qwen2.5-7B", "rms_norm_eps").norm_epsilon, 1e-6);
+    EXPECT_EQ(m.rope.theta, 1e6);
+    EXPECT_EQ(without("Qwen2.5-7B", "rope_theta").rope.theta, 1e4);
+    EXPECT_EQ(m.query_scalar, 0);
+    EXPECT_EQ(m.activation_limit, 0);
 }
 
 TEST(Families, llama_has_as_many_kv_heads_as_heads_by_default) {
@@ -44,7 +50,8 @@ TEST(Families, defaults_differ_from_type_to_type) {
 TEST(Families, qwen3_moe_keeps_the_dense_layers_that_it_names) {
     const Model all = shipped("Qwen3-30B-A3B");
     EXPECT_EQ(all.intermediate, 0);
-    EXPECT_EQ(all.experts, (Experts{.count = 128, .per_token = 8, .intermediate = 768}));
+    EXPECT_EQ(all.experts, (Experts{.count = 128, .per_token = 8, .intermediate = 768, .normalized = true}));
+    EXPECT_FALSE(without("Qwen3-30B-A3B", "norm_topk_prob").experts.normalized);
     const Model some = changed("Qwen3-30B-A3B", {{"mlp_only_layers", {0, 47}}, {"decoder_sparse_step", 2}});
     EXPECT_EQ(some.intermediate, 6144);
     for (size_t i = 0; i < 48; ++i) EXPECT_EQ(some.layers[i].mixture, i % 2 == 1 && i != 47) << i;
@@ -61,6 +68,7 @@ TEST(Families, gemma3_reads_through_text_config) {
     EXPECT_EQ(m.norms_per_layer, 4);
     EXPECT_EQ(m.activation, "gelu_pytorch_tanh");
     EXPECT_TRUE(m.tied_embeddings && m.qk_norm);
+    EXPECT_EQ(m.query_scalar, 168);  // not its head size, 128
     const Model text = parsed(config_of("gemma-3-27b")["text_config"]);
     EXPECT_EQ(text.type, "gemma3_text");
     EXPECT_EQ(count_parameters(text).total(), count_parameters(m).total());
@@ -79,16 +87,22 @@ TEST(Families, gemma3_4b_is_published_with_its_heads_left_out) {
     EXPECT_EQ(m.heads, 8);
     EXPECT_EQ(m.kv_heads, 4);
     EXPECT_EQ(m.head_dim, 256);
+    EXPECT_EQ(m.query_scalar, 256);
     EXPECT_EQ(count_parameters(m).total(), 3'880'263'168);
 }
 
 TEST(Families, gpt_oss) {
     const Model m = shipped("gpt-oss-120b");
     EXPECT_TRUE(m.qkv_bias && m.output_bias && m.attention_sinks);
-    EXPECT_EQ(
-        m.experts,
-        (Experts{
-            .count = 128, .per_token = 4, .intermediate = 2880, .router_bias = true, .expert_bias = true}));
+    EXPECT_EQ(m.experts, (Experts{.count = 128,
+                                  .per_token = 4,
+                                  .intermediate = 2880,
+                                  .router_bias = true,
+                                  .expert_bias = true,
+                                  .normalized = true}));
+    EXPECT_EQ(m.activation_limit, 7);
+    EXPECT_EQ(without("gpt-oss-20b", "swiglu_limit").activation_limit, 7);
+    EXPECT_EQ(changed("gpt-oss-20b", {{"swiglu_limit", 5.5}}).activation_limit, 5.5);
     EXPECT_EQ(m.intermediate, 0);
     EXPECT_EQ(m.not_trainable, "");
 }
@@ -99,6 +113,8 @@ TEST(Families, deepseek_v3_is_counted_but_not_trained) {
     EXPECT_EQ(m.latent, (LatentAttention{
                             .q_rank = 1536, .kv_rank = 512, .nope_dim = 128, .rope_dim = 64, .v_dim = 128}));
     EXPECT_EQ(m.q_size(), 128 * 192);
+    EXPECT_TRUE(m.experts.normalized);
+    EXPECT_TRUE(without("DeepSeek-R1", "norm_topk_prob").experts.normalized);
     EXPECT_FALSE(m.layers[2].mixture);
     EXPECT_TRUE(m.layers[3].mixture);
     // Queries without a rank: one matrix instead of two and a norm.

@@ -48,6 +48,11 @@ Plan any_plan() {
     p.name = *rc::gen::container<std::string>(rc::gen::inRange<char>(32, 127));
     p.context = Tokens(between(1, 1 << 20));
     p.model.rope.theta = real(), p.model.norm_epsilon = real();
+    p.model.rope.scaling = one<std::string>({"", "linear", "llama3", "yarn"});
+    p.model.rope.mscale = real(), p.model.rope.mscale_all_dim = real();
+    p.model.rope.attention_factor = real(), p.model.rope.truncate = one({true, false});
+    p.model.query_scalar = real(), p.model.activation_limit = real();
+    p.model.experts.normalized = one({true, false});
     p.model.tied_embeddings = one({true, false});
     for (Layer& layer : p.model.layers) layer = {between(0, 2) * 1024, one({true, false})};
     p.hardware.calibrated = one({true, false});
@@ -113,10 +118,39 @@ TEST(PlanJson, RecordedSelectionsAreEmbedded) {
     EXPECT_EQ(write_plan(*back), write_plan(p));
 }
 
+// The largest sizes that a config.json may have.
+TEST(PlanJson, LargestModelsReadBack) {
+    Plan p = small_plan();
+    p.model.vocabulary = int64_t{1} << 24;
+    auto back = parse_plan(write_plan(p), "p.json");
+    ASSERT_TRUE(back) << back.error().text();
+    EXPECT_EQ(*back, p);
+    p.model.hidden = p.model.intermediate = int64_t{1} << 20;
+    p.model.layers.resize(1);
+    p.decisions.kv_residency = p.decisions.kv_gradient_residency = {};
+    back = parse_plan(write_plan(p), "p.json");
+    ASSERT_TRUE(back) << back.error().text();
+    EXPECT_EQ(*back, p);
+}
+
+// Every shipped model, with all that a real run needs of it.
+TEST(PlanJson, ShippedModelsReadBackEqual) {
+    const std::filesystem::path data = HEADROOM_SOURCE_DIR;
+    for (const std::string& name : shipped_models(data)) {
+        SCOPED_TRACE(name);
+        Plan p = small_plan();
+        p.model = read_model(name, data).value();
+        if (!p.model.not_trainable.empty()) continue;  // such a plan is refused
+        const auto back = parse_plan(write_plan(p), "p.json");
+        ASSERT_TRUE(back) << back.error().text();
+        EXPECT_EQ(back->model, p.model);
+    }
+}
+
 TEST(PlanJson, IsReadableWithUnitsInTheKeys) {
     const std::string text = write_plan(small_plan());
     EXPECT_TRUE(text.starts_with(
-        "{\n  \"schema_version\": 1,\n  \"name\": \"small\",\n  \"context_tokens\": 16384,\n"))
+        "{\n  \"schema_version\": 2,\n  \"name\": \"small\",\n  \"context_tokens\": 16384,\n"))
         << text.substr(0, 200);
     EXPECT_NE(text.find("\n    \"device_bytes\": 17179869184,\n"), std::string::npos);
     EXPECT_NE(text.find("\n    \"chunk_tokens\": 4096,\n"), std::string::npos);
@@ -250,18 +284,22 @@ void PrintTo(const Wrong& w, std::ostream* out) {
 }
 
 const Wrong wrongs[] = {
-    {"version", "/schema_version", 2, "p.json:1, key 'schema_version'", "2", "1, the version"},
+    {"version", "/schema_version", 1, "p.json:1, key 'schema_version'", "1", "2, the version"},
     {"decision", "/plan/chunk_tokens", 100, "p.json, key 'plan.chunk'", "100", "multiple of the page"},
     {"name", "/plan/activations", "kep", "key 'plan.activations'", "did you mean 'keep'",
      "'checkpoint_host'"},
     {"kv_heads", "/model/kv_heads", 3, "key 'model.kv_heads'", "3", "a divisor of the 8"},
     {"heads_none", "/model/heads", 0, "key 'model.heads'", "0", "1 to"},
-    {"vocabulary", "/model/vocabulary", (1 << 22) + 1, "key 'model.vocabulary'", "4194305", "4194304"},
-    {"matrix", "/model/intermediate", (1 << 21) + 1, "key 'model.intermediate'", "512 x 4194306",
-     "2147483648"},
+    {"vocabulary", "/model/vocabulary", (1 << 24) + 1, "key 'model.vocabulary'", "16777217", "16777216"},
+    {"intermediate", "/model/intermediate", (1 << 20) + 1, "key 'model.intermediate'", "1048577", "1048576"},
+    {"all_heads", "/model/head_dim", 1 << 20, "key 'model.heads'", "8 heads of 1,048,576",
+     "1,048,576 values"},
+    {"mscale", "/model/rope/mscale", -1, "key 'model.rope.mscale'", "-1", "0 to"},
+    {"truncate", "/model/rope/truncate", 1, "key 'model.rope.truncate'", "1", "true or false"},
+    {"query_scalar", "/model/query_scalar", "256", "key 'model.query_scalar'", "'256'", "a number"},
     {"experts", "/model/experts/per_token", 1, "key 'model.experts.per_token'", "1", "at most the 0"},
     {"no_layers", "/model/layers", Json::array(), "key 'model.layers'", "a list of 0", "1 to"},
-    {"layers", "/model/layers/0/count", 20000, "key 'model.layers[0].count'", "20000", "16384"},
+    {"layers", "/model/layers/0/count", 20000, "key 'model.layers[0].count'", "20000", "4096"},
     {"curve", "/hardware/to_host_batch/0/bytes", 0, "key 'hardware.to_host_batch[0].bytes'", "0", "1 to"},
     {"bandwidth", "/hardware/to_host_batch/0/bytes_per_s", 0.0, "to_host_batch[0].bytes_per_s'", "0", "1"},
     {"interference", "/hardware/interference/gemm", Json{{"to_device", 1.5}},
