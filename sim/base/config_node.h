@@ -34,6 +34,9 @@ struct ConfigText {
     std::vector<std::string> overrides = {};  // "key=value" pairs that were written over the text
 };
 
+// Foreign text for messages: one line, not too long, and no control characters on a terminal.
+std::string shown(const std::string& text);
+
 ConfigTable open_root(ConfigText text);
 // A copy of the tree below `root`, to be changed and opened again.
 ConfigText text_of(const ConfigTable& root);

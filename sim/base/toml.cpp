@@ -37,13 +37,15 @@ std::string line_place(const std::string& where, int64_t line) {
     return where + ":" + std::to_string(line);
 }
 
-Result<ConfigNode> node_of(const toml::node& from, const std::string& where);
+// `key`: the dotted one of the value, for errors; empty for the root.
+Result<ConfigNode> node_of(const toml::node& from, const std::string& where, const std::string& key);
 
-Result<ConfigNode> table_of(const toml::table& from, const std::string& where) {
+Result<ConfigNode> table_of(const toml::table& from, const std::string& where, const std::string& table_key) {
     ConfigNode out;
     ConfigNode::Fields fields;
     for (const auto& [key, value] : from) {
-        HEADROOM_TRY(ConfigNode node, node_of(value, where));
+        const std::string dotted = (table_key.empty() ? "" : table_key + ".") + std::string(key.str());
+        HEADROOM_TRY(ConfigNode node, node_of(value, where, dotted));
         // The line of the key: a table that [a.b] implies has none of its own.
         if (key.source().begin.line > 0) node.line = key.source().begin.line;
         fields.push_back({std::string(key.str()), std::move(node)});
@@ -56,9 +58,12 @@ Result<ConfigNode> table_of(const toml::table& from, const std::string& where) {
     return out;
 }
 
-Result<ConfigNode> node_of(const toml::node& from, const std::string& where) {
+Result<ConfigNode> node_of(const toml::node& from, const std::string& where, const std::string& key) {
     ConfigNode out;
     const int64_t line = from.source().begin.line;
+    const auto wrong = [&](const char* found, const char* allowed) {
+        return fail(line_place(where, line) + ", key '" + shown(key) + "'", found, allowed);
+    };
     if (const auto* v = from.as_string()) {
         out.value = v->get();
     } else if (const auto* number = from.as_integer()) {
@@ -67,21 +72,21 @@ Result<ConfigNode> node_of(const toml::node& from, const std::string& where) {
         out.value = flag->get();
     } else if (const auto* real = from.as_floating_point()) {
         if (!std::isfinite(real->get()))
-            return fail(line_place(where, line),
-                        std::isnan(real->get()) ? "nan" : "inf or a number too large", "a finite number");
+            return wrong(std::isnan(real->get()) ? "nan" : "inf or a number too large", "a finite number");
         out.value = real->get();
     } else if (const auto* list = from.as_array()) {
         ConfigNode::List items;
         items.reserve(list->size());
         for (const toml::node& item : *list) {
-            HEADROOM_TRY(ConfigNode node, node_of(item, where));
+            HEADROOM_TRY(ConfigNode node,
+                         node_of(item, where, key + "[" + std::to_string(items.size()) + "]"));
             items.push_back(std::move(node));
         }
         out.value = std::move(items);
     } else if (const auto* inner = from.as_table()) {
-        HEADROOM_TRY(out, table_of(*inner, where));
+        HEADROOM_TRY(out, table_of(*inner, where, key));
     } else {
-        return fail(line_place(where, line), "a date or time", "a string, number, boolean, list or table");
+        return wrong("a date or time", "a string, number, boolean, list or table");
     }
     out.line = line;
     return out;
@@ -104,7 +109,7 @@ Result<ConfigTable> parse_toml(std::string_view text, const std::string& where) 
     } catch (const BrokenAssumption&) {
         return fail(where, "not TOML", "TOML 1.0");
     }
-    HEADROOM_TRY(ConfigNode root, table_of(parsed, where));
+    HEADROOM_TRY(ConfigNode root, table_of(parsed, where, ""));
     return open_root({where, std::move(root)});
 }
 

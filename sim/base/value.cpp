@@ -20,7 +20,8 @@ std::string digits_of(double number) {
     return {text.data(), end};
 }
 
-// For messages: one line, not too long, and no control characters on a terminal.
+}  // namespace
+
 std::string shown(const std::string& text) {
     constexpr size_t kShown = 60;
     size_t end = std::min(text.size(), kShown);
@@ -31,8 +32,6 @@ std::string shown(const std::string& text) {
         out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
     return out + (end < text.size() ? "..." : "");
 }
-
-}  // namespace
 
 ConfigValue::ConfigValue(std::shared_ptr<const ConfigText> text, const ConfigNode* node, std::string key)
     : text_(std::move(text)), node_(node), key_(std::move(key)) {}

@@ -36,6 +36,13 @@ struct ScenarioArguments {
     Result<Scenario> read() const;
 };
 
+// The result of a question about `scenario`; its Error says in which lines of the file the keys stand.
+template <class T>
+Result<T> with_places(Result<T> result, const Scenario& scenario) {
+    if (!result) result.error() = headroom::with_places(std::move(result.error()), scenario);
+    return result;
+}
+
 // Error: no strategy has that name; says which one is nearest, and all that there are.
 Result<void> check_strategy(const std::string& name, const std::string& where);
 

@@ -23,7 +23,7 @@ Result<int> run(const Options& o) {
         ProgressLine progress(o.quiet);
         return max_context(scenario, progress.callback());
     }();
-    HEADROOM_TRY(const MaxContext max, std::move(result));
+    HEADROOM_TRY(const MaxContext max, with_places(std::move(result), scenario));
     if (!o.output.empty()) HEADROOM_CHECK(write_file(o.output, write_plan(max.at.plan)));
     fmt::print("{}", o.json ? report_json(max).dump(2) + "\n" : report_text(max));
     return 0;

@@ -26,7 +26,7 @@ Result<int> run(const Options& o) {
         options.progress = progress.callback();
         return answer(scenario, options);
     }();
-    HEADROOM_TRY(const Answer a, std::move(result));
+    HEADROOM_TRY(const Answer a, with_places(std::move(result), scenario));
     if (!o.output.empty()) HEADROOM_CHECK(write_file(o.output, write_plan(a.plan)));
     fmt::print("{}", o.json ? report_json(a).dump(2) + "\n" : report_text(a));
     return a.fits() ? 0 : exit_code(Fault::does_not_fit);

@@ -30,7 +30,16 @@ Result<Scenario> ScenarioArguments::read() const {
         }
     }
     HEADROOM_TRY(Scenario scenario, read_scenario(file, data, overrides));
-    HEADROOM_CHECK(check_strategy(scenario.plan.decisions.strategy, file.string() + ", key 'plan.strategy'"));
+    if (!scenario.fixed.contains("strategy")) return scenario;
+    const std::string& name = scenario.plan.decisions.strategy;
+    const std::string& place = scenario.places["plan.strategy"];
+    HEADROOM_CHECK(check_strategy(name, place));
+    bool offers = false;
+    find_strategy(name)->candidates(scenario, [&](const Decisions&) { offers = true; });
+    if (!offers) {
+        return fail(place, "'" + name + "' with " + std::to_string(scenario.gpus) + " GPU",
+                    "'gpus' of 2 or more in the scenario, or another strategy");
+    }
     return scenario;
 }
 

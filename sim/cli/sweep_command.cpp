@@ -67,7 +67,7 @@ Result<int> run(const Options& o) {
         ProgressLine progress(o.quiet);
         return sweep(scenario, contexts, names, progress.callback());
     }();
-    HEADROOM_TRY(const std::vector<SweepPoint> points, std::move(result));
+    HEADROOM_TRY(const std::vector<SweepPoint> points, with_places(std::move(result), scenario));
     if (!o.csv.empty()) HEADROOM_CHECK(write_file(o.csv, sweep_csv(points)));
     if (!o.plot.empty()) {
         const Plan& p = scenario.plan;

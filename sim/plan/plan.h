@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -75,8 +76,13 @@ struct Scenario {
     std::string title;  // optional one-line description from the file
     // Model, hardware, context, budget, recipe, selection; its decisions hold fixed and default values.
     Plan plan;
-    int64_t gpus = 1;                  // GPUs there are
-    std::set<std::string> fixed;       // decision keys that the file fixes
+    int64_t gpus = 1;             // GPUs there are
+    std::set<std::string> fixed;  // decision keys that the file fixes
+    // Where each of them stands: "plan.chunk" -> "a.toml:12, key 'plan.chunk'".
+    std::map<std::string, std::string> places;
+    // Of "kv" and "kv_gradients" those that the file puts on disk as a whole, whatever chunk and context
+    // become.
+    std::set<std::string> all_on_disk;
     std::set<std::string> may_change;  // keys of trained-result decisions that the search may vary
 };
 
@@ -90,6 +96,12 @@ Result<Scenario> parse_scenario(std::string_view toml, const std::string& where,
                                 const std::vector<std::string>& overrides = {});
 Result<Scenario> read_scenario(const std::filesystem::path& path, const std::filesystem::path& data,
                                const std::vector<std::string>& overrides = {});
+
+// The same error with each "key 'plan.x'" in it replaced by the place of the key, where the scenario's file
+// has it.
+Error with_places(Error error, const Scenario& scenario);
+// Where `all_on_disk` says so, every chunk of `context` cut as `decisions` say lies on disk.
+void keep_on_disk(const Scenario& scenario, Tokens context, Decisions& decisions);
 
 // plan.json: see docs/plan-format.md. write then read gives an equal Plan.
 std::string write_plan(const Plan& plan);

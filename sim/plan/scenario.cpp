@@ -127,6 +127,10 @@ void settle_open_decisions(Scenario& s) {
     if (open("staging_slots"))
         d.staging_slots = std::max(d.staging_slots, std::min<int64_t>(d.prefetch, 1023) + 1);
     if (open("prefetch")) d.prefetch = std::max<int64_t>(0, std::min(d.prefetch, d.staging_slots - 1));
+    for (const auto& [key, r] :
+         {std::pair{"kv", d.kv_residency}, {"kv_gradients", d.kv_gradient_residency}}) {
+        if (r.disk_chunks == kAllChunks) s.all_on_disk.insert(key);
+    }
     settle_all_chunks(p);
 }
 
@@ -166,6 +170,7 @@ Result<Scenario> read_all(const ConfigTable& file, const std::string& where, con
     HEADROOM_CHECK(read_selection_part(root, folder, s.plan.selection));
     HEADROOM_CHECK(root.finish());
     settle_open_decisions(s);
+    for (const std::string& key : s.fixed) s.places["plan." + key] = place_of(file, "plan." + key);
     const Decisions& d = s.plan.decisions;
     s.plan.gpus = checked_mul(d.tensor_ranks, d.ring_ranks);
     HEADROOM_CHECK(check_scenario(s, file));
@@ -173,6 +178,30 @@ Result<Scenario> read_all(const ConfigTable& file, const std::string& where, con
 }
 
 }  // namespace
+
+Error with_places(Error error, const Scenario& s) {
+    for (std::string* text : {&error.where, &error.found}) {
+        for (const auto& [key, place] : s.places) {
+            const std::string name = "key '" + key + "'";
+            for (size_t at = text->find(name); at != std::string::npos; at = text->find(name, at)) {
+                // A place ends with the key itself: one that has its file and line already stays.
+                if (at >= 2 && text->compare(at - 2, 2, ", ") == 0) {
+                    at += name.size();
+                    continue;
+                }
+                text->replace(at, name.size(), place);
+                at += place.size();
+            }
+        }
+    }
+    return error;
+}
+
+void keep_on_disk(const Scenario& s, Tokens context, Decisions& d) {
+    const int64_t chunks = ceil_div(context.count(), d.chunk.count());
+    if (s.all_on_disk.contains("kv")) d.kv_residency.disk_chunks = chunks;
+    if (s.all_on_disk.contains("kv_gradients")) d.kv_gradient_residency.disk_chunks = chunks;
+}
 
 Result<Scenario> parse_scenario(std::string_view toml, const std::string& where, const fs::path& folder,
                                 const fs::path& data, const std::vector<std::string>& overrides) {

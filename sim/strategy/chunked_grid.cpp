@@ -9,9 +9,11 @@ Result<void> check_chunked(const Plan& plan) {
                     std::to_string(d.ring_ranks) + " with strategy '" + d.strategy + "'",
                     "1 (ring attention is the strategy 'ring')");
     }
-    if (d.weights_home == Home::ranks || d.gradients_home == Home::ranks || d.states_home == Home::ranks) {
-        return fail("keys 'plan.weights_home', 'plan.gradients_home', 'plan.states_home'",
-                    "'ranks' with strategy '" + d.strategy + "'",
+    for (const auto& [key, home] : {std::pair{"weights_home", d.weights_home},
+                                    {"gradients_home", d.gradients_home},
+                                    {"states_home", d.states_home}}) {
+        if (home != Home::ranks) continue;
+        return fail("key 'plan." + std::string(key) + "'", "'ranks' with strategy '" + d.strategy + "'",
                     "'device' or 'host' (sharding goes over the ranks of a ring)");
     }
     if (d.wavefront > 1 && d.fill_head) {

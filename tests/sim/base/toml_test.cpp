@@ -59,11 +59,15 @@ TEST(Toml, CharactersOutsideAsciiStandInStringsAndComments) {
 }
 
 TEST(Toml, RefusesWhatNoScenarioHas) {
-    EXPECT_EQ(error_of("a = 1\nb = nan\n"), "a.toml:2: nan; allowed: a finite number");
-    EXPECT_EQ(error_of("b = [1.0, -inf]\n"), "a.toml:1: inf or a number too large; allowed: a finite number");
+    EXPECT_EQ(error_of("a = 1\nb = nan\n"), "a.toml:2, key 'b': nan; allowed: a finite number");
+    EXPECT_EQ(error_of("b = [1.0, -inf]\n"),
+              "a.toml:1, key 'b[1]': inf or a number too large; allowed: a finite number");
+    EXPECT_EQ(error_of("[u]\n[u.v]\nw = { x = [\n{ y = nan }] }\n"),
+              "a.toml:4, key 'u.v.w.x[0].y': nan; allowed: a finite number");
+    EXPECT_EQ(error_of("\"a\\nb\" = nan\n"), "a.toml:1, key 'a?b': nan; allowed: a finite number");
     EXPECT_NE(error_of("b = 1e999\n"), "");
     EXPECT_EQ(error_of("d = 2024-01-01\n"),
-              "a.toml:1: a date or time; allowed: a string, number, boolean, list or table");
+              "a.toml:1, key 'd': a date or time; allowed: a string, number, boolean, list or table");
 }
 
 std::string repeated(std::string_view part, int times) {
