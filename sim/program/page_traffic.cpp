@@ -100,6 +100,10 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
         for (uint32_t i = begin; i < end; ++i) {
             const uint32_t page = selections.pages[i];
             const Place place = kv.of(page);
+            if (all_at_once) {
+                if (grad.of(page) == Place::host) ++row.fill_grad_host;
+                if (grad.of(page) == Place::disk) ++row.fill_grad_disk;
+            }
             if (place == Place::device) continue;
             (place == Place::host ? row.again_host : row.again_disk) += 1;
             if (cache.holds(page)) {

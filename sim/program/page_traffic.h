@@ -29,6 +29,8 @@ struct PageMoves {
     uint32_t selected = 0;
     uint32_t fill_host = 0, fill_disk = 0, fill_hit = 0, fill_evicted = 0;
     uint32_t again_host = 0, again_disk = 0;  // forward in the gradient pass (no cache: it holds gradients)
+    // Where sums of dK and dV exist from the start: those of the selected pages that are not on the device.
+    uint32_t fill_grad_host = 0, fill_grad_disk = 0;
     // Backward.
     uint32_t back_host = 0, back_disk = 0, back_hit = 0, back_evicted = 0;  // K and V
     uint32_t grad_load_host = 0, grad_load_disk = 0;

@@ -68,6 +68,11 @@ private:
     void dense_backward(int64_t chunk, int64_t layer);
     void sparse_forward(int64_t chunk, int64_t layer, bool known);
     void sparse_backward(int64_t chunk, int64_t layer);
+    // Where the plan writes unchanged K and V back (sparse): the store that empties their slot, else `read`,
+    // their last use.
+    OpId written_back(OpId read, int64_t host_pages, int64_t disk_pages, Traffic& row);
+    // Where the plan loads sums of dK and dV in forward passes too (sparse): whether it does so here.
+    bool loads_gradients_forward(int64_t layer) const;
     const PageMoves& moves(int64_t chunk, int64_t layer) const;
     // Whether no page of a layer ever leaves the device. The last chunk has no later reader, hence no
     // traffic.

@@ -19,6 +19,20 @@ void PastFlow::select(int64_t chunk, int64_t layer) {
                                  builder_.work(memory_bound(2 * tokens * s.kv_heads * past_pages * 4)));
 }
 
+OpId PastFlow::written_back(OpId read, int64_t host_pages, int64_t disk_pages, Traffic& row) {
+    if (!plan_.decisions.write_back_clean) return read;
+    row.written_back += static_cast<uint32_t>(host_pages + disk_pages);
+    row.written_bytes += (host_pages + disk_pages) * kv_page_;
+    return store_mixed(OpKind::store_pages, host_pages, disk_pages, kv_page_, read);
+}
+
+// In a fill pass before any gradient there are sums only where all pages of them are made at once.
+bool PastFlow::loads_gradients_forward(int64_t layer) const {
+    const Decisions& d = plan_.decisions;
+    return d.load_gradients_forward && !stays(d.kv_gradient_residency, layer) &&
+           (builder_.pass == Pass::gradient || d.gradient_pages == GradientPages::all_at_once);
+}
+
 void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
     const Decisions& d = plan_.decisions;
     const PageMoves& m = moves(chunk, layer);
@@ -29,9 +43,9 @@ void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
     const int64_t host = fill ? m.fill_host : m.again_host, on_disk = fill ? m.fill_disk : m.again_disk;
     Traffic row{static_cast<uint32_t>(chunk), static_cast<uint16_t>(layer), builder_.pass};
     row.selected = m.selected;
-    OpId arrived = kNone;
-    if (!on_device) {
-        OpId selection = known ? kNone : selected_;
+    const bool gradients = loads_gradients_forward(layer);
+    OpId arrived = kNone, selection = known ? kNone : selected_;
+    if (!on_device || gradients) {
         if (!known && d.page_copy != PageCopy::gather) {
             // The host must know the selection before it can start copies: one small copy there.
             const int64_t bytes =
@@ -39,12 +53,23 @@ void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
             selection = builder_.op(Stream::to_host, OpKind::selection_to_host,
                                     builder_.work(copy(WorkKind::copy_to_host, bytes, 1)), {selected_});
         }
+    }
+    if (!on_device) {
         arrived = load_mixed(kv_, OpKind::load_pages, host, on_disk, kv_page_,
                              stored_[static_cast<size_t>(layer)], 0, selection);
         row.loaded = static_cast<uint32_t>(host + on_disk);
         row.hit = fill ? m.fill_hit : 0;
         row.evicted = fill ? m.fill_evicted : 0;
         row.loaded_bytes = (host + on_disk) * kv_page_;
+    }
+    if (gradients) {
+        const int64_t from_host = fill ? m.fill_grad_host : m.grad_load_host,
+                      from_disk = fill ? m.fill_grad_disk : m.grad_load_disk;
+        emitter_.await(load_mixed(gradient_, OpKind::load_page_gradients, from_host, from_disk,
+                                  gradient_page_, gradients_stored_[static_cast<size_t>(layer)], 0,
+                                  selection));
+        row.gradients_loaded = static_cast<uint32_t>(from_host + from_disk);
+        row.loaded_bytes += (from_host + from_disk) * gradient_page_;
     }
     if (unpack_) {
         emitter_.await(arrived);
@@ -53,7 +78,8 @@ void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
     const double seen = static_cast<double>(tokens) * static_cast<double>(keys);
     const OpId read = emitter_.attend_past(tokens, keys, seen, arrived, 0);
     emitter_.release_gathered(read);
-    if (!on_device) kv_.used(read);
+    if (gradients) gradient_.used(read);
+    if (!on_device) kv_.used(written_back(read, host, on_disk, row));
     builder_.traffic(row);
 }
 
@@ -81,7 +107,7 @@ void PastFlow::sparse_backward(int64_t chunk, int64_t layer) {
     const double seen = static_cast<double>(tokens) * static_cast<double>(keys);
     const OpId read = emitter_.past_attention_backward(tokens, keys, seen, kNone, 0);
     emitter_.release_gathered(read);
-    if (!on_device) kv_.used(read);
+    if (!on_device) kv_.used(written_back(read, m.back_host, m.back_disk, row));
     if (!gradients_on_device) {
         emitter_.await(load_mixed(gradient_, OpKind::load_page_gradients, m.grad_load_host, m.grad_load_disk,
                                   gradient_page_, gradients_stored_[li], 0));
@@ -99,8 +125,9 @@ void PastFlow::sparse_backward(int64_t chunk, int64_t layer) {
         take_gradients(Place::disk, layer, m.taken_disk, op, summed);
         gradient_.used(op);
         gradients_stored_[li] = op;
-        row.written_back = m.grad_store_host + m.grad_store_disk;
-        row.written_bytes = row.written_back * gradient_page_;
+        const uint32_t pages = m.grad_store_host + m.grad_store_disk;
+        row.written_back += pages;
+        row.written_bytes += pages * gradient_page_;
     }
     builder_.traffic(row);
 }

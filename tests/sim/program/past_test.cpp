@@ -178,6 +178,20 @@ TEST(Past, UnchangedPagesTravelBackWhereThePlanSaysSo) {
     EXPECT_EQ(bytes_of_kind(passed(plan), OpKind::store_pages), clean + loads);
 }
 
+TEST(Past, UnchangedSelectedPagesTravelBackToo) {
+    Plan plan = offloaded();
+    plan.decisions.attention.sparse = true;
+    plan.decisions.kv_residency.disk_chunks = 2;
+    const int64_t clean = bytes_of_kind(passed(plan), OpKind::store_pages);
+    const int64_t written = bytes_of_kind(passed(plan), OpKind::write_pages);
+    const int64_t loads = bytes_of_kind(passed(plan), OpKind::load_pages);
+    const int64_t read = bytes_of_kind(passed(plan), OpKind::read_pages);
+    ASSERT_GT(loads, 0);
+    plan.decisions.write_back_clean = true;
+    EXPECT_EQ(bytes_of_kind(passed(plan), OpKind::store_pages), clean + loads);
+    EXPECT_EQ(bytes_of_kind(passed(plan), OpKind::write_pages), written + read);
+}
+
 TEST(Past, GradientsTravelInForwardPassesWhereThePlanSaysSo) {
     Plan plan = offloaded();
     plan.decisions.gradient_pages = GradientPages::all_at_once;
@@ -186,6 +200,28 @@ TEST(Past, GradientsTravelInForwardPassesWhereThePlanSaysSo) {
     // Fill pass: chunks 1 to 3, 2 layers; gradient pass: chunks 1 to 4, 3 layers.
     const int64_t more = (2 * (1 + 2 + 3) + 3 * (1 + 2 + 3 + 4)) * 4 * kPageKv;
     EXPECT_EQ(bytes_of_kind(passed(plan), OpKind::load_page_gradients), usual + more);
+}
+
+TEST(Past, GradientsOfSelectedPagesTravelInForwardPassesToo) {
+    for (const GradientPages pages : {GradientPages::all_at_once, GradientPages::first_touch}) {
+        Plan plan = offloaded();
+        plan.decisions.attention.sparse = true;
+        plan.decisions.gradient_pages = pages;
+        const int64_t usual = bytes_of_kind(passed(plan), OpKind::load_page_gradients);
+        plan.decisions.load_gradients_forward = true;
+        // Fill pass: 2 layers, all selected pages where every sum exists from the start; gradient pass: 3
+        // layers, the pages that later chunks have added to.
+        const auto moves = all_moves(plan, select_pages(plan), {});
+        int64_t fill = 0, gradient = 0;
+        for (size_t c = 0; c < 5; ++c) {
+            const PageMoves& m = moves->at(0)[c];
+            if (c < 4) fill += pages == GradientPages::all_at_once ? m.selected : 0;
+            gradient += m.grad_load_host;
+        }
+        ASSERT_GT(gradient, 0);
+        EXPECT_EQ(bytes_of_kind(passed(plan), OpKind::load_page_gradients),
+                  usual + (2 * fill + 3 * gradient) * kPageKv);
+    }
 }
 
 TEST(Past, PiecesFillASlotWithWholeSegments) {
