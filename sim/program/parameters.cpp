@@ -27,9 +27,9 @@ ParameterFlow::ParameterFlow(const Plan& plan, StepBuilder& builder, LayerEmitte
     };
     const auto tier = [](Home home) { return home == Home::host ? Tier::host : Tier::device; };
 
-    const int64_t frozen_and_trained = checked_mul(units_.total(), bytes_.weight);
-    builder.buffer("weights", tier(d.weights_home), Category::weights,
-                   share(d.weights_home, frozen_and_trained));
+    const int64_t model_bytes = checked_mul(units_.total() - units_.adapters, bytes_.weight);
+    builder.buffer("weights", tier(d.weights_home), Category::weights, share(d.weights_home, model_bytes));
+    builder.buffer("adapters", Tier::device, Category::weights, checked_mul(units_.adapters, bytes_.weight));
     const int64_t trainable = units_.trainable();
     builder.buffer("weight gradients", tier(d.gradients_home), Category::gradients,
                    share(d.gradients_home, checked_mul(trainable, bytes_.gradient)));
@@ -63,11 +63,11 @@ ParameterFlow::ParameterFlow(const Plan& plan, StepBuilder& builder, LayerEmitte
     piece_ = std::min<int64_t>(kUpdatePiece, std::max<int64_t>(1, trainable));
     const bool updates = plan.recipe.optimizer != Optimizer::none;
     if (updates &&
-        (d.states_home == Home::host || d.gradients_home == Home::host || d.weights_home == Home::host)) {
+        (d.states_home == Home::host || d.gradients_home == Home::host || trained_home() == Home::host)) {
         int64_t slot = 0;
         if (d.states_home == Home::host) slot += bytes_.states_of(piece_).count();
         if (d.gradients_home == Home::host) slot += piece_ * bytes_.gradient;
-        if (d.weights_home == Home::host) slot += piece_ * bytes_.weight;
+        if (trained_home() == Home::host) slot += piece_ * bytes_.weight;
         if (slot > 0) update_slots_ = Stager(builder, "update", Category::optimizer, slot, 2, 1);
     }
 }
@@ -185,7 +185,7 @@ void ParameterFlow::update() {
     const int64_t normed = d.gradients_home == Home::host ? 0 : trainable * bytes_.gradient;
     emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(normed)),
                      builder_.last_of(Stream::to_host), builder_.last_of(Stream::peer));
-    if (d.states_home == Home::ranks || d.weights_home == Home::ranks) {
+    if (d.states_home == Home::ranks || trained_home() == Home::ranks) {
         trainable = ceil_div(units_.trainable(), ranks_);
     }
     // Sums come back from the host only after the last of them was stored there, and from the other ranks.
@@ -197,7 +197,7 @@ void ParameterFlow::update() {
         const int64_t states = bytes_.states_of(n).count();
         const int64_t moved_states = d.states_home == Home::host ? states : 0;
         const int64_t moved_gradients = d.gradients_home == Home::host ? n * bytes_.gradient : 0;
-        const int64_t moved_weights = d.weights_home == Home::host ? n * bytes_.weight : 0;
+        const int64_t moved_weights = trained_home() == Home::host ? n * bytes_.weight : 0;
         const int64_t in = moved_states + moved_gradients + moved_weights, out = moved_states + moved_weights;
         const bool streamed = in > 0;
         if (streamed) {
@@ -218,7 +218,7 @@ void ParameterFlow::update() {
     }
     // Each rank updated its shard alone.
     const bool sharded = d.gradients_home == Home::ranks || d.states_home == Home::ranks;
-    if (sharded && d.weights_home != Home::ranks) {
+    if (sharded && trained_home() != Home::ranks) {
         const uint32_t work = builder_.work(collective(
             WorkKind::all_gather, units_.trainable() * bytes_.weight, static_cast<int32_t>(ranks_)));
         builder_.op(Stream::peer, OpKind::all_gather, work, {builder_.last_compute()});

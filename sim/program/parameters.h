@@ -3,7 +3,8 @@
 //
 // Homes (plan/decisions.h): device: one buffer for the whole step. host: pinned memory, streamed layer by
 // layer through two slots over the host link. ranks: sharded over the GPUs of the ring, gathered over the
-// peer link.
+// peer link. LoRA adapters stand on the device whatever the homes of weights and of their gradients: they are
+// small (0.1 % of the weights), and streaming them would cost more in latency than in bytes.
 #pragma once
 
 #include "plan/plan.h"
@@ -44,6 +45,9 @@ public:
 
 private:
     bool off(Home home) const { return home != Home::device; }
+    bool lora() const { return plan_.recipe.lora_rank > 0; }
+    // Home of the weights that the update writes.
+    Home trained_home() const { return lora() ? Home::device : plan_.decisions.weights_home; }
     void bring(Stager& stager, Home home, int64_t bytes, OpKind to_device_kind);
     void gradient_begin(Stager& stager, int64_t parameters, bool fresh);
     void gradient_end(Stager& stager, int64_t parameters, OpId op);

@@ -138,6 +138,26 @@ TEST(Parameters, WeightsThatAreWholeAreGatheredAfterAShardedUpdate) {
     }
 }
 
+// LoRA: the model's own weights travel, adapters never; they are counted on the device.
+TEST(Parameters, AdaptersStayOnTheDevice) {
+    for (const Home home : {Home::device, Home::host}) {
+        Plan plan = plan_with(home, Home::device, Home::host);
+        plan.recipe.lora_rank = 4;
+        plan.recipe.lora_targets = {"q", "v"};
+        const ParameterUnits u(plan);
+        ASSERT_GT(u.adapters, 0);
+        const Program p = passed(plan);
+        EXPECT_EQ(copied(p, Stream::to_host), 8 * u.adapters);  // states alone
+        int64_t on_device = 0, on_host = 0;
+        for (const Buffer& b : p.buffers) {
+            if (b.name == "adapters") on_device += b.bytes;
+            if (b.name == "weights" && b.tier == Tier::host) on_host += b.bytes;
+        }
+        EXPECT_EQ(on_device, 2 * u.adapters);
+        EXPECT_EQ(on_host, home == Home::host ? 2 * (u.total() - u.adapters) : 0);
+    }
+}
+
 TEST(Parameters, LayerMajorBringsEachLayerOncePerDirection) {
     Plan plan = plan_with(Home::host, Home::host, Home::device);
     plan.decisions.activations = Activations::checkpoint_host;

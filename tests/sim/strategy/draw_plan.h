@@ -24,8 +24,11 @@ inline Plan draw_plan(const std::string& strategy) {
         one_chunk();
         p.gpus = d.ring_ranks = draw::in(2, 4);
         d.states_home = draw::of({Home::device, Home::host, Home::ranks});
-        if (d.states_home == Home::ranks) d.gradients_home = draw::of({Home::device, Home::ranks});
-        if (d.gradients_home == Home::ranks) d.weights_home = draw::of({Home::device, Home::ranks});
+        d.gradients_home = Home::device;
+        if (d.states_home == Home::ranks) {
+            d.gradients_home = draw::of({Home::device, Home::ranks});
+            d.weights_home = draw::of({Home::device, Home::ranks});
+        }
     } else if (strategy == "layer-major") {
         d.attention.sparse = false;
         d.kv_residency = d.kv_gradient_residency = Residency{p.model.layer_count(), 0, 0};
