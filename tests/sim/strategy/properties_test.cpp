@@ -1,4 +1,7 @@
 // What holds for every strategy and every plan that it accepts, on plans drawn at random.
+#include <boost/graph/topological_sort.hpp>
+#include <iterator>
+
 #include "program/check.h"
 #include "sim/strategy/draw_plan.h"
 #include "simulate/simulate.h"
@@ -33,6 +36,37 @@ TEST_P(Properties, ProgramsKeepTheirContract) {
             const int64_t libraries = program.standing[t][static_cast<size_t>(Category::libraries)];
             RC_ASSERT(run->peaks[t].bytes <= program.arena[t] + libraries);
         }
+    });
+}
+
+// The waits and the order of each stream as one graph, by Boost.Graph's own means and whatever ids say: it
+// has no cycle, and executing ops in an order that it gives keeps every wait.
+TEST_P(Properties, WaitsAndStreamsTogetherHaveNoCycle) {
+    rc::detail::checkGTest([] {
+        const Plan plan = draw_plan(GetParam());
+        RC_LOG() << write_plan(plan);
+        const Program program = lowered(plan);
+        std::vector<std::pair<OpId, OpId>> edges;  // from an op to one that must have ended
+        std::array<OpId, kStreams> last;
+        last.fill(kNone);
+        for (OpId id = 0; id < program.size(); ++id) {
+            for (const OpId wait : waits_of(program, id)) edges.emplace_back(id, wait);
+            OpId& before = last[static_cast<size_t>(program.ops[id].stream)];
+            if (before != kNone) edges.emplace_back(id, before);
+            before = id;
+        }
+        const WaitGraph graph(boost::edges_are_sorted, edges.begin(), edges.end(),
+                              static_cast<uint32_t>(program.size()), static_cast<uint32_t>(edges.size()));
+        std::vector<OpId> order;  // Boost gives what an edge leads to before what it comes from
+        try {
+            boost::topological_sort(graph, std::back_inserter(order));
+        } catch (const boost::not_a_dag&) {
+            RC_FAIL("the program waits for itself");
+        }
+        RC_ASSERT(order.size() == program.size());
+        std::vector<size_t> at(order.size());
+        for (size_t i = 0; i < order.size(); ++i) at[order[i]] = i;
+        for (const auto& [op, ended] : edges) RC_ASSERT(at[ended] < at[op]);
     });
 }
 
@@ -78,6 +112,40 @@ TEST_P(Properties, OpsDoNotDependOnTheSelection) {
         RC_ASSERT(program.works == again.works);
         RC_ASSERT(program.arena == again.arena);
         for (OpId id = 0; id < program.size(); ++id) RC_ASSERT(program.ops[id].work == again.ops[id].work);
+    });
+}
+
+// Each layer reads the rows that were recorded for it; of fewer recorded layers, those of its number modulo
+// them.
+TEST_P(Properties, RecordedSelectionsAreByLayer) {
+    rc::detail::checkGTest([] {
+        Plan plan = draw_plan(GetParam());
+        if (!plan.decisions.attention.sparse) return;
+        auto r = std::make_shared<RecordedSelection>(*recorded(plan));
+        r->layers = draw::in(2, 5);
+        r->begin = {0};
+        r->pages.clear();
+        const int64_t per_chunk = r->chunk / r->page;
+        for (int64_t c = 0; c < r->chunks; ++c) {
+            for (int64_t l = 0; l < r->layers; ++l) {
+                for (int64_t page = 0; page < c * per_chunk; ++page) {
+                    if (draw::in(0, l + 1) == 0) r->pages.push_back(static_cast<uint32_t>(page));
+                }
+                r->begin.push_back(static_cast<uint32_t>(r->pages.size()));
+            }
+        }
+        plan.selection.recorded = r;
+        RC_LOG() << write_plan(plan);
+        const Program program = lowered(plan);
+        const Result<void> ok = check_program(program);
+        if (!ok) RC_FAIL(ok.error().text());
+        for (const Traffic& t : program.traffic) {
+            const bool windowed = plan.decisions.honour_windows && plan.model.layers[t.layer].window > 0;
+            // Dense layers attend whole windows; rows of pages written in the fill pass select none.
+            if (windowed || (t.pass == Pass::fill && t.selected == 0)) continue;
+            const size_t row = static_cast<size_t>(t.chunk * r->layers + t.layer % r->layers);
+            RC_ASSERT(t.selected == r->begin[row + 1] - r->begin[row]);
+        }
     });
 }
 
