@@ -237,7 +237,7 @@ TEST_F(BadInput, PlanFiles) {
         {"[]", "p.json"},
         {"{}", "p.json"},
         {kGood, "p.json"},  // a scenario
-        {changed("\"schema_version\": 1", "\"schema_version\": 99"), "schema_version"},
+        {changed("\"schema_version\": 2", "\"schema_version\": 99"), "schema_version"},
         {changed("\"strategy\": \"chunked\"", "\"strategy\": \"chanked\""), "chanked"},
         {changed("\"strategy\"", "\"stratgy\""), "strat"},
     };

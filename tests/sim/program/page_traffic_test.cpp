@@ -73,6 +73,8 @@ private:
         PageMoves& row = rows_[static_cast<size_t>(c)];
         for (const int64_t p : selected(c)) {
             ++row.selected;
+            if (plan_.decisions.gradient_pages == GradientPages::all_at_once)
+                count(gradient(p), row.fill_grad_host, row.fill_grad_disk);
             if (kv(p) == 'd') continue;
             count(kv(p), row.again_host, row.again_disk);
             if (cached(p)) {
