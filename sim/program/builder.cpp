@@ -5,46 +5,38 @@
 #include <utility>
 
 namespace headroom {
-namespace {
-
-size_t hash_of(const Work& w) {
+size_t StepBuilder::WorkHash::operator()(const Work& w) const {
     uint64_t h = 1469598103934665603ull;
     const auto mix = [&h](int64_t v) {
         h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15ull;
         h ^= h >> 29;
     };
     mix(static_cast<int64_t>(w.kind) * 8 + static_cast<int64_t>(w.copy) * 2 + (w.causal ? 1 : 0));
-    mix(w.batch);
-    mix(w.m);
-    mix(w.n);
-    mix(w.k);
-    mix(w.pieces);
-    mix(w.bytes);
-    mix(w.flops);
+    for (const int64_t v : {int64_t{w.batch}, w.m, w.n, w.k, w.pieces, w.bytes}) mix(v);
+    mix(static_cast<int64_t>(w.flops));
     return h;
 }
 
-}  // namespace
-
-StepBuilder::StepBuilder(size_t expected_ops) {
-    program_.ops.reserve(expected_ops);
-    waits_begin_.reserve(expected_ops + 1);
+StepBuilder::StepBuilder(size_t expected_ops, bool sizes_only) : sizes_only_(sizes_only) {
+    if (!sizes_only_) {
+        program_.ops.reserve(expected_ops);
+        waits_begin_.reserve(expected_ops + 1);
+    }
     last_.fill(kNone);
 }
 
 uint32_t StepBuilder::work(const Work& work) {
-    auto& same_hash = interned_[hash_of(work)];
-    for (const uint32_t i : same_hash) {
-        if (program_.works[i] == work) return i;
-    }
-    program_.works.push_back(work);
-    same_hash.push_back(static_cast<uint32_t>(program_.works.size() - 1));
-    return same_hash.back();
+    if (sizes_only_) return 0;
+    const auto [at, fresh] = interned_.try_emplace(work, static_cast<uint32_t>(program_.works.size()));
+    if (fresh) program_.works.push_back(work);
+    return at->second;
 }
 
 OpId StepBuilder::op(Stream stream, OpKind kind, uint32_t work, std::initializer_list<OpId> waits,
                      int64_t piece) {
-    const OpId id = static_cast<OpId>(program_.ops.size());
+    const OpId id = next_++;
+    last_[static_cast<size_t>(stream)] = id;
+    if (sizes_only_) return id;
     program_.ops.push_back(
         Op{work, chunk, layer, static_cast<uint16_t>(piece), kind, stream, pass, sequence});
     waits_begin_.push_back(static_cast<uint32_t>(waits_.size()));
@@ -52,11 +44,11 @@ OpId StepBuilder::op(Stream stream, OpKind kind, uint32_t work, std::initializer
         assert(w == kNone || w < id);
         if (w != kNone && program_.ops[w].stream != stream) waits_.push_back(w);
     }
-    last_[static_cast<size_t>(stream)] = id;
     return id;
 }
 
 void StepBuilder::change(Tier tier, Category category, int64_t bytes, OpId op, bool at_end) {
+    if (sizes_only_) return;
     program_.changes.push_back(MemoryChange{bytes, op, tier, category, at_end});
 }
 
@@ -113,7 +105,7 @@ void StepBuilder::release(BufferId buffer, OpId op) {
     if (index == kNone) return;
     Scratch& s = scratch_[index];
     assert(s.taken_at != kNone && "released what was not taken");
-    program_.lifetimes.push_back(Lifetime{buffer, s.taken_at, op});
+    if (!sizes_only_) program_.lifetimes.push_back(Lifetime{buffer, s.taken_at, op});
     s.taken_at = kNone;
     leaving_.emplace_back(index, op);
     change(Tier::device, program_.buffers[buffer].category, -s.request.bytes, op, true);
@@ -195,6 +187,10 @@ void StepBuilder::assign_addresses() {
 
 Program StepBuilder::finish() {
     assign_addresses();
+    if (sizes_only_) {
+        program_.lifetimes.clear();
+        return std::move(program_);
+    }
     const auto by_op = [](const MemoryChange& a, const MemoryChange& b) { return a.op < b.op; };
     if (!std::is_sorted(program_.changes.begin(), program_.changes.end(), by_op)) {
         std::stable_sort(program_.changes.begin(), program_.changes.end(), by_op);

@@ -25,7 +25,9 @@ using PoolId = uint32_t;
 
 class StepBuilder {
 public:
-    explicit StepBuilder(size_t expected_ops = 0);
+    // `sizes_only`: ops are numbered and forgotten. The program has its buffers, arenas and standing bytes,
+    // to the byte, and no ops, waits, changes or lifetimes; about three times as fast, in no memory.
+    explicit StepBuilder(size_t expected_ops = 0, bool sizes_only = false);
 
     // Interns a shape. Call it once per shape, not once per op.
     uint32_t work(const Work& work);
@@ -61,7 +63,9 @@ public:
     // `units` less from the end of `op`, a compute op.
     void pool_free(PoolId pool, Category category, int64_t units, OpId op);
 
-    void traffic(const Traffic& row) { program_.traffic.push_back(row); }
+    void traffic(const Traffic& row) {
+        if (!sizes_only_) program_.traffic.push_back(row);
+    }
 
     // Packs addresses and closes the program; the builder is empty afterwards.
     Program finish();
@@ -79,11 +83,16 @@ private:
         int64_t unit = 0, live = 0, peak = 0;
         std::deque<std::pair<OpId, int64_t>> freed;  // by compute ops, not yet known to be over
     };
+    struct WorkHash {
+        size_t operator()(const Work& work) const;
+    };
     void change(Tier tier, Category category, int64_t bytes, OpId op, bool at_end);
     void assign_addresses();
 
     Program program_;
-    std::unordered_map<size_t, std::vector<uint32_t>> interned_;  // hash of a Work -> indices
+    bool sizes_only_;
+    OpId next_ = 0;
+    std::unordered_map<Work, uint32_t, WorkHash> interned_;  // -> index of program_.works
     std::array<OpId, kStreams> last_{};
     std::vector<uint32_t> waits_begin_;
     std::vector<OpId> waits_;

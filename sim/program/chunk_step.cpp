@@ -15,18 +15,20 @@ namespace {
 
 class ChunkStep {
 public:
-    ChunkStep(const Plan& plan, const SelectionSet& selections, std::span<const int64_t> chunks)
+    ChunkStep(const Plan& plan, const SelectionSet& selections, const LowerOptions& options)
         : plan_(plan),
           d_(plan.decisions),
           n_(plan.chunks()),
           layers_(plan.model.layer_count()),
-          builder_(expected_ops(chunks.empty() ? n_ : static_cast<int64_t>(chunks.size()))),
+          builder_(expected_ops(options.chunks.empty() ? n_ : static_cast<int64_t>(options.chunks.size())),
+                   options.sizes_only),
           emitter_(plan, builder_, rank_tokens(std::min(d_.chunk.count(), plan.context.count())),
                    std::max(PastFlow::longest_call(plan), RingFlow::longest_call(plan))),
           parameters_(plan, builder_, emitter_),
           past_(plan, builder_, emitter_, all_moves(plan, selections, cache_pages(plan))),
           ring_(plan, builder_, emitter_) {
         for (int64_t c = 0; c < n_; ++c) {
+            const std::span<const int64_t> chunks = options.chunks;
             if (chunks.empty() || std::find(chunks.begin(), chunks.end(), c) != chunks.end())
                 chunks_.push_back(c);
         }
@@ -366,8 +368,8 @@ private:
 
 }  // namespace
 
-Program chunk_step(const Plan& plan, const SelectionSet& selections, std::span<const int64_t> chunks) {
-    return ChunkStep(plan, selections, chunks).run();
+Program chunk_step(const Plan& plan, const SelectionSet& selections, const LowerOptions& options) {
+    return ChunkStep(plan, selections, options).run();
 }
 
 }  // namespace headroom

@@ -12,7 +12,6 @@
 
 namespace headroom {
 
-// `chunks`: emit only these chunks (ascending), with buffers as for the whole step; empty: all.
-Program chunk_step(const Plan& plan, const SelectionSet& selections, std::span<const int64_t> chunks = {});
+Program chunk_step(const Plan& plan, const SelectionSet& selections, const LowerOptions& options = {});
 
 }  // namespace headroom

@@ -13,17 +13,18 @@ namespace {
 
 class LayerStep {
 public:
-    LayerStep(const Plan& plan, std::span<const int64_t> chunks)
+    LayerStep(const Plan& plan, const LowerOptions& options)
         : plan_(plan),
           n_(plan.chunks()),
           layers_(plan.model.layer_count()),
           on_host_(plan.decisions.activations == Activations::checkpoint_host),
-          builder_(expected_ops(chunks)),
+          builder_(expected_ops(options.chunks), options.sizes_only),
           emitter_(plan, builder_, std::min(plan.decisions.chunk.count(), plan.context.count()),
                    PastFlow::longest_call(plan)),
           parameters_(plan, builder_, emitter_),
           past_(plan, builder_, emitter_, nullptr) {
         for (int64_t c = 0; c < n_; ++c) {
+            const std::span<const int64_t> chunks = options.chunks;
             if (chunks.empty() || std::find(chunks.begin(), chunks.end(), c) != chunks.end())
                 chunks_.push_back(c);
         }
@@ -229,8 +230,8 @@ private:
 
 }  // namespace
 
-Program layer_step(const Plan& plan, std::span<const int64_t> chunks) {
-    return LayerStep(plan, chunks).run();
+Program layer_step(const Plan& plan, const LowerOptions& options) {
+    return LayerStep(plan, options).run();
 }
 
 }  // namespace headroom

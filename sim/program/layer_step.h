@@ -15,7 +15,6 @@
 
 namespace headroom {
 
-// `chunks` as in chunk_step.h.
-Program layer_step(const Plan& plan, std::span<const int64_t> chunks = {});
+Program layer_step(const Plan& plan, const LowerOptions& options = {});
 
 }  // namespace headroom

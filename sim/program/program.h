@@ -183,6 +183,15 @@ struct Traffic {
     int64_t loaded_bytes = 0, written_bytes = 0;
 };
 
+// What of a step is written down.
+struct LowerOptions {
+    // Only these chunks (ascending), with buffers as for the whole step; empty: all. The search prices a few
+    // chunks of a long step this way.
+    std::span<const int64_t> chunks;
+    // Buffers, arenas and standing bytes, to the byte; no ops and nothing that names them (StepBuilder).
+    bool sizes_only = false;
+};
+
 struct Program {
     std::vector<Work> works;  // distinct
     std::vector<Op> ops;

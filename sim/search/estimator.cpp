@@ -14,9 +14,9 @@ bool travels(const Residency& r, int64_t layers, int64_t chunks) {
     return r.device_layers < layers && r.device_chunks < chunks;
 }
 
-// Cache sizes that hit alike are one: the highest four bits.
+// Cache sizes that hit alike are one: the highest three bits.
 int64_t coarse(int64_t pages) {
-    const int64_t low = std::bit_width(static_cast<uint64_t>(pages)) - 4;
+    const int64_t low = std::bit_width(static_cast<uint64_t>(pages)) - 3;
     return low > 0 ? pages >> low << low : pages;
 }
 
@@ -47,21 +47,40 @@ std::pair<double, double> Estimator::misses(const Plan& plan) {
     return at->second;
 }
 
-Score Estimator::score(const Plan& plan) {
-    const Group& g = group_of(plan);
-    Score score;
-    if (!by_chunks(plan)) {
-        score.need_bytes = g.whole_need;
-        const int64_t once = std::min(g.whole_ns, homes_of(plan).setup_and_update_ns);
-        score.step_ns = once + (g.whole_ns - once) * plan.recipe.batch;
-        return score;
+// Gradient pages alive in one sparse layer at the peak of each chunk's backward pass, by home.
+std::vector<std::array<int64_t, kTiers>> Estimator::placed_gradients(const Plan& plan) {
+    const auto moves = all_moves(plan, selections(plan), {});
+    std::vector<std::array<int64_t, kTiers>> result(static_cast<size_t>(plan.chunks()));
+    std::array<int64_t, kTiers> live{};
+    for (size_t c = result.size(); c-- > 0;) {
+        const PageMoves& m = moves->front()[c];
+        live[0] += m.taken_device;
+        live[1] += m.taken_host;
+        live[2] += m.taken_disk;
+        result[c] = live;
+        live[0] -= m.freed_device;
+        live[1] -= m.freed_host;
+        live[2] -= m.freed_disk;
     }
+    return result;
+}
+
+void Estimator::set_link_speed(double factor) {
+    if (factor == link_speed_) return;
+    link_speed_ = factor;
+    homes_.clear();
+    last_homes_ = nullptr;
+    last_group_ = nullptr;
+}
+
+std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan, const Group& g) {
+    if (!by_chunks(plan)) return g.whole_need;
     const Homes& h = homes_of(plan);
     const Decisions& d = plan.decisions;
     const int64_t n = plan.chunks(), layers = plan.model.layer_count();
     const int64_t per_chunk = d.chunk.count() / d.page.count();
     const Residency &kv = d.kv_residency, &gr = d.kv_gradient_residency;
-    auto& need = score.need_bytes;
+    std::array<int64_t, kTiers> need{};
     for (size_t t = 0; t < kTiers; ++t) need[t] = g.standing[t] + h.standing[t];
     need[0] += g.scratch;
     if (residency_is_free(plan)) {
@@ -71,9 +90,6 @@ Score Estimator::score(const Plan& plan) {
         if (g.sparse_layers > 0) need[0] += d.page_cache.count();
     }
     need[0] += (d.staging_slots - 2) * g.input_slots;
-    double fill_miss = 1, back_miss = 1;
-    if (g.sparse_layers > 0 && d.page_cache.count() > 0) std::tie(fill_miss, back_miss) = misses(plan);
-    const size_t how = static_cast<size_t>(d.page_copy);
 
     // Pools. K and V of a chunk live until the chunk after it has run backward; gradient pages from first
     // touch.
@@ -86,6 +102,10 @@ Score Estimator::score(const Plan& plan) {
     // that is one layer's K and V more than what is left when the chunk is done. All at once, they stand
     // beside all K and V.
     const bool at_once = d.gradient_pages == GradientPages::all_at_once;
+    // Where the sparse layers' gradient pages have several homes, their numbers there.
+    std::vector<std::array<int64_t, kTiers>> placed;
+    if (!g.live_gradients.empty() && !at_once && (gr.device_chunks > 0 || gr.disk_chunks > 0))
+        placed = placed_gradients(plan);
     const auto live = [&](int64_t c) {  // at the peak of chunk c's backward pass
         std::array<int64_t, kTiers> bytes{};
         const int64_t kv_chunks = at_once || layer_major ? c : std::max<int64_t>(0, c - 1);
@@ -101,9 +121,19 @@ Score Estimator::score(const Plan& plan) {
             if (kv_layers > 0 && tier != 0) bytes[0] += per_chunk * g.kv_page;
         }
         // Gradient pages of sparse layers (alike), then of each dense one; device layers are spread evenly.
+        const double page = static_cast<double>(g.gradient_page);
         double pages = 0;
-        if (!g.live_gradients.empty())
+        if (!placed.empty()) {
+            const double of_each = page * static_cast<double>(g.sparse_layers) / static_cast<double>(layers);
+            const std::array<int64_t, kTiers>& at = placed[static_cast<size_t>(c)];
+            for (size_t t = 0; t < kTiers; ++t) {
+                const double here = t == 0 ? static_cast<double>(gr_layers * (at[0] + at[1] + at[2])) : 0;
+                bytes[t] += static_cast<int64_t>(
+                    of_each * (here + static_cast<double>((pool_layers - gr_layers) * at[t])));
+            }
+        } else if (!g.live_gradients.empty()) {
             pages += static_cast<double>(g.live_gradients[static_cast<size_t>(c)] * g.sparse_layers);
+        }
         for (const int64_t w : g.window_pages)
             pages += static_cast<double>(std::min(w, (at_once ? c + 1 : std::min(c + 1, n - 1)) * per_chunk));
         pages /= static_cast<double>(layers);
@@ -113,7 +143,6 @@ Score Estimator::score(const Plan& plan) {
             n > 1 ? static_cast<double>(std::min(gr.device_chunks, n - 1)) / static_cast<double>(n - 1) : 0;
         const double disk_share =
             n > 1 ? static_cast<double>(std::min(gr.disk_chunks, n - 1)) / static_cast<double>(n - 1) : 0;
-        const double page = static_cast<double>(g.gradient_page);
         bytes[0] += static_cast<int64_t>(page * pages * (device_share + off * near_share));
         bytes[2] += static_cast<int64_t>(page * pages * off * disk_share);
         bytes[1] += static_cast<int64_t>(page * pages * off * (1 - near_share - disk_share));
@@ -140,6 +169,31 @@ Score Estimator::score(const Plan& plan) {
         need[1] += layers * g.hidden_bytes;
     }
 
+    return need;
+}
+
+int64_t Estimator::host_bytes(const Plan& plan, const Plan& like) {
+    return need_bytes(plan, group_of(like))[1];
+}
+
+Score Estimator::score(const Plan& plan) {
+    const Group& g = group_of(plan);
+    Score score;
+    score.need_bytes = need_bytes(plan, g);
+    if (!by_chunks(plan)) {
+        const int64_t once = std::min(g.whole_ns, homes_of(plan).setup_and_update_ns);
+        score.step_ns = once + (g.whole_ns - once) * plan.recipe.batch;
+        return score;
+    }
+    const Homes& h = homes_of(plan);
+    const Decisions& d = plan.decisions;
+    const int64_t n = plan.chunks(), layers = plan.model.layer_count();
+    const bool layer_major = !residency_is_free(plan);
+    const Residency &kv = d.kv_residency, &gr = d.kv_gradient_residency;
+    double fill_miss = 1, back_miss = 1;
+    if (g.sparse_layers > 0 && d.page_cache.count() > 0) std::tie(fill_miss, back_miss) = misses(plan);
+    const size_t how = static_cast<size_t>(d.page_copy);
+
     // Time: the busiest stream of each chunk.
     const double kv_share =
         layer_major ? 0 : static_cast<double>(layers - kv.device_layers) / static_cast<double>(layers);
@@ -150,14 +204,16 @@ Score Estimator::score(const Plan& plan) {
         for (const auto& [b, weight] : fill ? g.fill : g.gradient) {
             const double miss = fill ? fill_miss : back_miss;
             const double in =
-                miss * kv_share * b.pages_in[how] + miss * gr_share * b.gradients_in[how] + b.other_in +
+                (miss * kv_share * b.pages_in[how] + miss * gr_share * b.gradients_in[how] + b.other_in) /
+                    link_speed_ +
                 (layer_major
                      ? static_cast<double>(fill ? h.fill_in_ns : h.gradient_in_ns) / static_cast<double>(n)
                      : static_cast<double>(fill ? h.fill_in_ns : h.gradient_in_ns + h.gradients_in_ns));
-            const double out = kv_share * b.pages_out[how] + gr_share * b.gradients_out[how] + b.other_out +
-                               (fill ? 0.0
-                                     : static_cast<double>(h.gradients_out_ns) /
-                                           (layer_major ? static_cast<double>(n) : 1.0));
+            const double out =
+                (kv_share * b.pages_out[how] + gr_share * b.gradients_out[how] + b.other_out) / link_speed_ +
+                (fill ? 0.0
+                      : static_cast<double>(h.gradients_out_ns) /
+                            (layer_major ? static_cast<double>(n) : 1.0));
             total += weight * std::max({b.compute, in, out, b.peer, b.disk});
         }
     }

@@ -18,6 +18,7 @@
 #include <memory>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "plan/plan.h"
 #include "program/program.h"
@@ -41,10 +42,16 @@ public:
     // All plans asked about have the same model, hardware, context, recipe and selection model; decisions and
     // budgets differ. The plan must have passed check_plan and its strategy's check.
     Score score(const Plan& plan);
+    // The score's host bytes, with what a chunk needs besides its pages taken from `like`, a plan that
+    // differs in the chunks on disk alone: no group of its own is lowered.
+    int64_t host_bytes(const Plan& plan, const Plan& like);
     // A better time for one candidate: some chunks simulated exactly, the rest interpolated. Cost: about 1
     // ms. Exact where the step has few chunks.
     int64_t sampled_step_ns(const Plan& plan);
     const SelectionSet& selections(const Plan& plan);
+    // From here on the plans asked about have a host link `factor` times as fast as those of the first calls:
+    // what was priced for a link as it is serves them too.
+    void set_link_speed(double factor);
 
     // The decisions that a part of the work depends on.
     using Key = std::array<int64_t, 48>;
@@ -53,6 +60,9 @@ private:
     struct Group;
     struct Homes;
     Group& group_of(const Plan& plan);
+    std::vector<std::array<int64_t, kTiers>> placed_gradients(const Plan& plan);
+    std::array<int64_t, kTiers> need_bytes(const Plan& plan, const Group& group);
+    Key group_key(const Plan& plan) const;
     const Homes& homes_of(const Plan& plan);
     // Shares of the loads that the page cache leaves in the fill pass and in the backward pass.
     std::pair<double, double> misses(const Plan& plan);
@@ -68,6 +78,7 @@ private:
     std::unordered_map<Key, std::unique_ptr<Group>, KeyHash> groups_;
     std::unordered_map<Key, std::unique_ptr<Homes>, KeyHash> homes_;
     std::unordered_map<Key, std::unique_ptr<SelectionSet>, KeyHash> selections_;
+    double link_speed_ = 1;
     // The last ones asked for: candidates come in runs.
     Key last_group_key_{}, last_homes_key_{};
     Group* last_group_ = nullptr;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <type_traits>
 #include <utility>
@@ -14,7 +15,8 @@
 namespace headroom {
 namespace {
 
-constexpr int64_t kPoints = 16;  // chunks at which a pass is priced
+constexpr int64_t kPoints = 16;      // chunks at which a pass is priced
+constexpr int64_t kEarlyChunk = 16;  // of a long dense step: where the past is past its beginning
 
 // On the line from `a` (t = 0) through `b` (t = 1); never below zero.
 double mix(double a, double b, double t) {
@@ -37,13 +39,19 @@ Busy mix(const Busy& a, const Busy& b, double t) {
     return m;
 }
 
-// The chunks whose work is looked at: all of a short step, else a few.
-std::vector<int64_t> sample_chunks(int64_t n) {
+// The chunks whose work is looked at: all of a short step, else a few. Work of a dense chunk is affine in its
+// number once the past is longer than any one call, so the line is read off early chunks, which are quick to
+// lower.
+std::vector<int64_t> sample_chunks(const Plan& plan) {
+    const int64_t n = plan.chunks();
     std::vector<int64_t> chunks;
     if (n <= kFewChunks) {
         for (int64_t c = 0; c < n; ++c) chunks.push_back(c);
         return chunks;
     }
+    const int64_t early =
+        std::max(kEarlyChunk, ceil_div(2 * PastFlow::longest_call(plan), plan.decisions.chunk.count()));
+    if (!plan.decisions.attention.sparse && 2 * early < n / 2) return {early, 2 * early, n - 1};
     return {1, n / 2, n - 2, n - 1};
 }
 
@@ -90,35 +98,6 @@ Estimator::Key selection_key(const Plan& p) {
 Estimator::Key homes_key(const Plan& p) {
     KeyWriter w;
     add_homes(w, p);
-    return w.key();
-}
-
-Estimator::Key group_key(const Plan& p) {
-    const Decisions& d = p.decisions;
-    const Residency &k = d.kv_residency, &g = d.kv_gradient_residency;
-    KeyWriter w;
-    const auto all = strategies();
-    w.add(std::find_if(all.begin(), all.end(), [&](const Strategy* s) { return s->name() == d.strategy; }) -
-          all.begin());
-    for (const int64_t v :
-         {d.tensor_ranks, d.ring_ranks, d.chunk.count(), d.page.count(), d.segment.count(),
-          d.staging_slot.count(), d.wavefront, d.loss_tile.count(), d.logits_fp32, d.mlp_tile.count(),
-          k.device_chunks, k.disk_chunks, g.device_chunks, g.disk_chunks}) {
-        w.add(v);
-    }
-    for (const bool v :
-         {d.honour_windows, d.deterministic, d.fill_head, d.write_back_clean, d.load_gradients_forward})
-        w.add(v ? 1 : 0);
-    for (const Dtype v : {d.weights, d.kv, d.kv_gradients}) w.add(v);
-    w.add(d.gradient_pages);
-    w.add(d.attention_outputs);
-    w.add(d.activations);
-    add_selection(w, p);
-    if (!by_chunks(p)) {  // priced whole, homes and slots included
-        add_homes(w, p);
-        w.add(d.staging_slots);
-        w.add(d.prefetch);
-    }
     return w.key();
 }
 
@@ -185,6 +164,36 @@ std::vector<PricedChunk> points_of(const Samples& samples, int64_t chunks, int64
 
 }  // namespace
 
+Estimator::Key Estimator::group_key(const Plan& p) const {
+    const Decisions& d = p.decisions;
+    const Residency &k = d.kv_residency, &g = d.kv_gradient_residency;
+    KeyWriter w;
+    const auto all = strategies();
+    w.add(std::find_if(all.begin(), all.end(), [&](const Strategy* s) { return s->name() == d.strategy; }) -
+          all.begin());
+    for (const int64_t v :
+         {d.tensor_ranks, d.ring_ranks, d.chunk.count(), d.page.count(), d.segment.count(),
+          d.staging_slot.count(), d.wavefront, d.loss_tile.count(), d.logits_fp32, d.mlp_tile.count(),
+          k.device_chunks, k.disk_chunks, g.device_chunks, g.disk_chunks}) {
+        w.add(v);
+    }
+    for (const bool v :
+         {d.honour_windows, d.deterministic, d.fill_head, d.write_back_clean, d.load_gradients_forward})
+        w.add(v ? 1 : 0);
+    for (const Dtype v : {d.weights, d.kv, d.kv_gradients}) w.add(v);
+    w.add(d.gradient_pages);
+    w.add(d.attention_outputs);
+    w.add(d.activations);
+    add_selection(w, p);
+    if (!by_chunks(p)) {  // priced whole, homes and slots included
+        add_homes(w, p);
+        w.add(d.staging_slots);
+        w.add(d.prefetch);
+        w.add(std::bit_cast<int64_t>(link_speed_));
+    }
+    return w.key();
+}
+
 const SelectionSet& Estimator::selections(const Plan& plan) {
     auto& entry = selections_[selection_key(plan)];
     if (!entry) entry = std::make_unique<SelectionSet>(select_pages(plan));
@@ -212,10 +221,10 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         if (!whole && residency_is_free(p))
             p.decisions.kv_residency.device_layers = p.decisions.kv_gradient_residency.device_layers = 0;
         const SelectionSet& selected = selections(p);
-        const std::vector<int64_t> chunks = sample_chunks(n);
+        const std::vector<int64_t> chunks = sample_chunks(p);
         Plan few = p;
         few.recipe.batch = 1;
-        const Program program = find_strategy(p.decisions.strategy)->lower(few, selected, chunks);
+        const Program program = find_strategy(p.decisions.strategy)->lower(few, selected, {chunks, false});
 
         int64_t first_scratch = program.arena[0];
         for (const Buffer& b : program.buffers) {

@@ -80,26 +80,20 @@ std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answ
     const Budget budget = scenario.plan.budget;
     const Result<Found> base = searcher.best(budget, options);
     if (!base) return result;
-    const auto with = [&](std::string what, Searcher& s, const Budget& b) {
-        result.push_back(gain_of(std::move(what), s.best(b, options), b, *base, found));
+    const auto with = [&](std::string what, const Budget& b) {
+        result.push_back(gain_of(std::move(what), searcher.best(b, options), b, *base, found));
     };
     Budget more = budget;
     more.device += Bytes(16 * kGiB);
-    with("16 GiB more device memory", searcher, more);
+    with("16 GiB more device memory", more);
     more = budget;
     more.host += Bytes(64 * kGiB);
-    with("64 GiB more host memory", searcher, more);
+    with("64 GiB more host memory", more);
 
-    Scenario faster = scenario;
-    Hardware& hardware = faster.plan.hardware;
-    for (LinkDirection* d : {&hardware.to_device, &hardware.to_host}) {
-        for (Curve* c : {&d->single, &d->batch, &d->gather}) {
-            for (Curve::Point& p : c->points) p.bandwidth *= 2;
-        }
-    }
-    hardware.both_directions *= 2;
-    Searcher on_faster(faster);
-    with("a host link twice as fast", on_faster, budget);
+    SearchOptions faster = options;
+    faster.link_speed = 2;
+    result.push_back(
+        gain_of("a host link twice as fast", searcher.best(budget, faster), budget, *base, found));
 
     if (scenario.gpus == 1 && scenario.plan.hardware.max_gpus >= 2) {
         Scenario two = scenario;

@@ -166,6 +166,9 @@ Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& fou
         options.op_budget = 0;
         options.at_least = 1;
         options.statistics = false;
+        // Most changes do not help: seen by the roomiest plan alone, which is quick.
+        const Result<Found> room = searcher.roomiest(changed.plan.budget);
+        if (!room || !room->evaluation.fits()) return;
         const Result<Found> best = searcher.best(changed.plan.budget, options);
         if (!best || !best->evaluation.fits()) return;
         fitting.emplace_back(change.rank,

@@ -24,7 +24,7 @@ int64_t Estimator::sampled_step_ns(const Plan& plan) {
             p.recipe.batch = 1;
             chunks = {n / 8, n / 4, n / 2 - 1, n / 2, n - n / 4, n - n / 8};
         }
-        const Program program = strategy.lower(p, selected, chunks);
+        const Program program = strategy.lower(p, selected, {chunks, false});
         const Result<Simulation> s = simulate(program, plan.hardware);
         if (!s) return 0;
         if (chunks.empty()) return s->duration_ns;
@@ -41,7 +41,7 @@ int64_t Estimator::sampled_step_ns(const Plan& plan) {
         chunks.push_back(c + 1);
     }
     chunks.push_back(n - 1);
-    const Program program = strategy.lower(p, selected, chunks);
+    const Program program = strategy.lower(p, selected, {chunks, false});
     const Result<Simulation> s = simulate(program, plan.hardware);
     if (!s) return 0;
     // When the compute stream finished each chunk, by pass.

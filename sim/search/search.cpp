@@ -18,6 +18,33 @@ constexpr int64_t kEveryShare =
 constexpr double kNear = 0.02;     // of the budgets: what a score may be off
 constexpr size_t kAllExact = 400;  // spaces up to this size are simulated whole where their steps are short
 
+Hardware with_link_speed(Hardware hardware, double factor) {
+    if (factor == 1) return hardware;
+    for (LinkDirection* d : {&hardware.to_device, &hardware.to_host}) {
+        for (Curve* c : {&d->single, &d->batch, &d->gather}) {
+            for (Curve::Point& p : c->points) p.bandwidth *= factor;
+        }
+    }
+    hardware.both_directions *= factor;
+    return hardware;
+}
+
+// The same question with every free decision fixed that costs bytes in some tier and saves none in another:
+// what fits at all fits so.
+Scenario tightest(Scenario s) {
+    Decisions& d = s.plan.decisions;
+    const auto fix = [&](const char* key, auto Decisions::*member, auto value) {
+        if (s.fixed.insert(key).second) d.*member = value;
+    };
+    fix("prefetch", &Decisions::prefetch, int64_t{1});
+    fix("staging_slots", &Decisions::staging_slots, std::max<int64_t>(2, d.prefetch + 1));
+    fix("wavefront", &Decisions::wavefront, int64_t{1});
+    fix("page_cache", &Decisions::page_cache, Bytes(0));
+    fix("page_copy", &Decisions::page_copy, PageCopy::batch);
+    fix("attention_outputs", &Decisions::attention_outputs, AttentionOutputs::recompute);
+    return s;
+}
+
 }  // namespace
 
 int64_t excess_of(const Score& score, const Budget& budget) {
@@ -36,6 +63,7 @@ Plan Searcher::plan_of(const Decisions& decisions, const Budget& budget) const {
     plan.budget = budget;
     plan.gpus = decisions.tensor_ranks * decisions.ring_ranks;
     // What more memory would buy: a GPU like this one with more of it.
+    if (link_speed_ != 1) plan.hardware = with_link_speed(plan.hardware, link_speed_);
     plan.hardware.device_memory = std::max(plan.hardware.device_memory, budget.device);
     return plan;
 }
@@ -117,12 +145,16 @@ std::vector<Decisions> Searcher::residencies(Plan& plan, const Budget& budget) {
     both(together);
     const Score score = estimator_.score(plan);
     if (score.need_bytes[1] > budget.host.count() && budget.disk.count() > 0) {
-        // As few as make the host fit.
+        // As few as make the host fit. What a chunk needs besides its pages is taken from one of them.
+        Plan some_on_disk = plan;
+        const int64_t half = std::max<int64_t>(1, plan.chunks() / 2);
+        if (kv_free) some_on_disk.decisions.kv_residency.disk_chunks = half;
+        if (gradient_free) some_on_disk.decisions.kv_gradient_residency.disk_chunks = half;
         const auto on_disk = [&](int64_t chunks) {
             if (kv_free) d.kv_residency.disk_chunks = chunks;
             if (gradient_free) d.kv_gradient_residency.disk_chunks = chunks;
             ++scored_;
-            return estimator_.score(plan).need_bytes[1] <= budget.host.count();
+            return estimator_.host_bytes(plan, some_on_disk) <= budget.host.count();
         };
         int64_t low = 0, high = plan.chunks();
         while (low + 1 < high) {
@@ -156,10 +188,12 @@ void Searcher::consider(Plan& plan, const Budget& budget, std::vector<Candidate>
     }
 }
 
-Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Budget& budget,
+Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& scenario, const Budget& budget,
                                                               const SearchOptions& options) {
     scored_ = 0;
     reasons_.clear();
+    link_speed_ = options.link_speed;
+    estimator_.set_link_speed(link_speed_);
     std::vector<Candidate> all;
     try {
         for (const Strategy* strategy : strategies()) {
@@ -168,30 +202,30 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Budget& budg
                 if (std::find(options.strategies.begin(), options.strategies.end(), name) ==
                     options.strategies.end())
                     continue;
-            } else if (scenario_.fixed.count("strategy") > 0 && scenario_.plan.decisions.strategy != name) {
+            } else if (scenario.fixed.count("strategy") > 0 && scenario.plan.decisions.strategy != name) {
                 continue;
             }
-            Plan plan = plan_of(scenario_.plan.decisions, budget);
-            strategy->candidates(scenario_, [&](const Decisions& d) {
+            Plan plan = plan_of(scenario.plan.decisions, budget);
+            strategy->candidates(scenario, [&](const Decisions& d) {
                 plan.decisions = d;
                 plan.gpus = d.tensor_ranks * d.ring_ranks;
                 consider(plan, budget, all);
             });
         }
     } catch (const Overflow& e) {
-        return fail(scenario_.path, e.what(), "smaller sizes");
+        return fail(scenario.path, e.what(), "smaller sizes");
     }
     if (all.empty()) {
         std::string why;
         for (const std::string& r : reasons_) why += (why.empty() ? " " : "; ") + r;
-        return fail(scenario_.path, "no strategy can run this" + (why.empty() ? " on one GPU" : ":" + why),
+        return fail(scenario.path, "no strategy can run this" + (why.empty() ? " on one GPU" : ":" + why),
                     "other decisions in [plan]");
     }
     return all;
 }
 
 Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& options) {
-    HEADROOM_TRY(const std::vector<Candidate> all, candidates(budget, options));
+    HEADROOM_TRY(const std::vector<Candidate> all, candidates(tightest(scenario_), budget, options));
     const std::array<double, kTiers> budgets{static_cast<double>(budget.device.count()),
                                              static_cast<double>(budget.host.count()),
                                              static_cast<double>(budget.disk.count())};
@@ -208,14 +242,19 @@ Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& opti
     std::stable_sort(order.begin(), order.end(), [&](const Candidate* a, const Candidate* b) {
         return std::make_pair(a->excess, fullness(*a)) < std::make_pair(b->excess, fullness(*b));
     });
-    // Scores are near, not exact: the first that fits exactly, of a few.
     Found found;
+    if (!options.exact) {
+        found.plan = plan_of(order.front()->decisions, budget);
+        found.score = order.front()->score;
+        found.scored = scored_;
+        return found;
+    }
+    // Scores are near, not exact: the first that fits exactly, of a few.
     for (size_t i = 0; i < std::min(order.size(), kRoomiest); ++i) {
         Found one;
         one.plan = plan_of(order[i]->decisions, budget);
         one.score = order[i]->score;
-        HEADROOM_TRY(const Program program, lower(one.plan, estimator_.selections(one.plan)));
-        one.evaluation.ops = program.size();
+        HEADROOM_TRY(const Program program, lower(one.plan, estimator_.selections(one.plan), {{}, true}));
         one.evaluation.tiers = needs_of(one.plan, program);
         if (i == 0 || one.evaluation.excess() < found.evaluation.excess()) found = std::move(one);
         const bool far =
@@ -227,7 +266,7 @@ Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& opti
 }
 
 Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options) {
-    HEADROOM_TRY(std::vector<Candidate> all, candidates(budget, options));
+    HEADROOM_TRY(std::vector<Candidate> all, candidates(scenario_, budget, options));
     const auto better = [](const Candidate& a, const Candidate& b) {
         if ((a.excess > 0) != (b.excess > 0)) return b.excess > 0;
         if (a.excess > 0 && a.excess != b.excess) return a.excess < b.excess;

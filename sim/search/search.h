@@ -22,6 +22,7 @@ struct SearchOptions {
     bool exact = true;              // false: the best by sampling, not simulated whole (evaluation is empty)
     bool statistics = true;         // of the evaluation; without them half the time
     int64_t at_least = 2;           // candidates simulated whole whatever op_budget says
+    double link_speed = 1;          // the host link is this many times as fast as the hardware file says
     std::vector<std::string> strategies;  // empty: all, or the one that the scenario fixes
 };
 
@@ -55,8 +56,10 @@ private:
         int64_t time_ns = 0;  // best estimate so far
         int64_t total_bytes = 0;
     };
-    // Every candidate of every strategy asked for, scored. Error: none can run.
-    Result<std::vector<Candidate>> candidates(const Budget& budget, const SearchOptions& options);
+    // Every candidate of `scenario` (this one, or with more of its decisions fixed), scored. Error: none can
+    // run.
+    Result<std::vector<Candidate>> candidates(const Scenario& scenario, const Budget& budget,
+                                              const SearchOptions& options);
     void consider(Plan& plan, const Budget& budget, std::vector<Candidate>& all);
     // Residency shares worth trying for a candidate that leaves them free: as much on the device as fits.
     std::vector<Decisions> residencies(Plan& plan, const Budget& budget);
@@ -64,6 +67,7 @@ private:
 
     Scenario scenario_;
     Estimator estimator_;
+    double link_speed_ = 1;
     std::vector<std::string> reasons_;
     int64_t scored_ = 0;
 };

@@ -27,8 +27,8 @@ public:
         chunked_grid(scenario, name(), 1).visit(visit);
     }
     Program lower(const Plan& plan, const SelectionSet& selections,
-                  std::span<const int64_t> chunks) const override {
-        return chunk_step(plan, selections, chunks);
+                  const LowerOptions& options) const override {
+        return chunk_step(plan, selections, options);
     }
 };
 

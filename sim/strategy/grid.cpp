@@ -81,6 +81,7 @@ void travel_options(Grid& grid, const Scenario& scenario, bool in_pieces) {
     const bool slots = grid.free("staging_slots"), prefetch = grid.free("prefetch");
     std::vector<std::function<void(Decisions&)>> setters;
     for (const int64_t count : {int64_t{2}, int64_t{3}}) {
+        if (count > 2 && !slots && !prefetch) break;
         setters.push_back([count, slots, prefetch, fixed](Decisions& d) {
             if (slots) d.staging_slots = prefetch ? count : std::max(count, fixed.prefetch + 1);
             if (prefetch) d.prefetch = std::min(count - 1, d.staging_slots - 1);

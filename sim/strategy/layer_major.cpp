@@ -53,8 +53,8 @@ public:
         travel_options(grid, scenario, false);
         grid.visit(visit);
     }
-    Program lower(const Plan& plan, const SelectionSet&, std::span<const int64_t> chunks) const override {
-        return layer_step(plan, chunks);
+    Program lower(const Plan& plan, const SelectionSet&, const LowerOptions& options) const override {
+        return layer_step(plan, options);
     }
 };
 

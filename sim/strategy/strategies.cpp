@@ -83,9 +83,9 @@ Result<Program> lower(const Plan& plan) {
     return strategy->lower(plan, select_pages(plan));
 }
 
-Result<Program> lower(const Plan& plan, const SelectionSet& selections) {
+Result<Program> lower(const Plan& plan, const SelectionSet& selections, const LowerOptions& options) {
     HEADROOM_TRY(const Strategy* strategy, usable(plan));
-    return strategy->lower(plan, selections);
+    return strategy->lower(plan, selections, options);
 }
 
 }  // namespace headroom

@@ -4,9 +4,6 @@
 // Contract of lower():
 //  - Op ids are a function of the plan alone; selections only change works, traffic and memory.
 //  - Every byte that the step touches is in a buffer, a pool or `standing`.
-//  - `chunks`: emit only these chunks of the step (ascending), with buffers as for the whole step; empty:
-//  all. The
-//    search prices a few chunks of a long step this way.
 #pragma once
 
 #include <functional>
@@ -34,7 +31,7 @@ public:
     virtual void candidates(const Scenario& scenario,
                             const std::function<void(const Decisions&)>& visit) const = 0;
     virtual Program lower(const Plan& plan, const SelectionSet& selections,
-                          std::span<const int64_t> chunks = {}) const = 0;
+                          const LowerOptions& options = {}) const = 0;
 };
 
 std::span<const Strategy* const> strategies();
@@ -42,7 +39,7 @@ std::span<const Strategy* const> strategies();
 const Strategy* find_strategy(std::string_view name);
 // Whole Program of a checked plan. Error: unknown strategy, check() failed, more ops than `kMaxOps`.
 Result<Program> lower(const Plan& plan);
-Result<Program> lower(const Plan& plan, const SelectionSet& selections);
+Result<Program> lower(const Plan& plan, const SelectionSet& selections, const LowerOptions& options = {});
 inline constexpr int64_t kMaxOps = int64_t{1} << 26;
 // Pieces of the past of one chunk and layer: what Op::piece counts.
 inline constexpr int64_t kMaxPieces = 0xffff;

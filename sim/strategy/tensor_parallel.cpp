@@ -25,8 +25,8 @@ public:
         if (scenario.gpus > 1) chunked_grid(scenario, name(), scenario.gpus).visit(visit);
     }
     Program lower(const Plan& plan, const SelectionSet& selections,
-                  std::span<const int64_t> chunks) const override {
-        return chunk_step(plan, selections, chunks);
+                  const LowerOptions& options) const override {
+        return chunk_step(plan, selections, options);
     }
 };
 

@@ -61,8 +61,9 @@ public:
                     const std::function<void(const Decisions&)>& visit) const override {
         one_chunk_grid(scenario, name(), 1).visit(visit);
     }
-    Program lower(const Plan& plan, const SelectionSet& selections, std::span<const int64_t>) const override {
-        return chunk_step(plan, selections);
+    Program lower(const Plan& plan, const SelectionSet& selections,
+                  const LowerOptions& options) const override {
+        return chunk_step(plan, selections, {{}, options.sizes_only});
     }
 };
 
@@ -84,8 +85,9 @@ public:
                     const std::function<void(const Decisions&)>& visit) const override {
         if (scenario.gpus > 1) one_chunk_grid(scenario, name(), scenario.gpus).visit(visit);
     }
-    Program lower(const Plan& plan, const SelectionSet& selections, std::span<const int64_t>) const override {
-        return chunk_step(plan, selections);
+    Program lower(const Plan& plan, const SelectionSet& selections,
+                  const LowerOptions& options) const override {
+        return chunk_step(plan, selections, {{}, options.sizes_only});
     }
 };
 
