@@ -41,6 +41,24 @@ TEST_P(Properties, ProgramsKeepTheirContract) {
 
 // The waits and the order of each stream as one graph, by Boost.Graph's own means and whatever ids say: it
 // has no cycle, and executing ops in an order that it gives keeps every wait.
+TEST_P(Properties, SizesWithoutOpsAreThoseWithThem) {
+    rc::detail::checkGTest([] {
+        const Plan plan = draw_plan(GetParam());
+        RC_LOG() << write_plan(plan);
+        const Program whole = lowered(plan);
+        const Result<Program> sizes = lower(plan, select_pages(plan), {{}, true});
+        RC_ASSERT(sizes.has_value());
+        RC_ASSERT(sizes->ops.empty());
+        RC_ASSERT(sizes->arena == whole.arena);
+        RC_ASSERT(sizes->standing == whole.standing);
+        RC_ASSERT(sizes->buffers.size() == whole.buffers.size());
+        for (size_t i = 0; i < whole.buffers.size(); ++i) {
+            RC_ASSERT(sizes->buffers[i].bytes == whole.buffers[i].bytes);
+            RC_ASSERT(sizes->buffers[i].address == whole.buffers[i].address);
+        }
+    });
+}
+
 TEST_P(Properties, WaitsAndStreamsTogetherHaveNoCycle) {
     rc::detail::checkGTest([] {
         const Plan plan = draw_plan(GetParam());
