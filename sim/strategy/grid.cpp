@@ -38,6 +38,7 @@ void Grid::visit(const std::function<void(const Decisions&)>& visit) const {
     while (true) {
         Decisions d = base_;
         for (size_t i = 0; i < axes_.size(); ++i) axes_[i][at[i]](d);
+        keep_on_disk(scenario_, scenario_.plan.context, d);
         visit(d);
         size_t i = axes_.size();
         while (i > 0 && ++at[i - 1] == axes_[i - 1].size()) at[--i] = 0;
@@ -60,6 +61,7 @@ void home_options(Grid& grid, const Scenario& scenario, bool sharded) {
     }
     std::vector<std::array<Home, 3>> distinct;
     for (std::array<Home, 3> h : homes) {
+        if (sharded && g && h[1] == Home::host) continue;  // a ring sums gradients on its devices
         if (!w) h[0] = fixed.weights_home;
         if (!g) h[1] = fixed.gradients_home;
         if (!s) h[2] = fixed.states_home;

@@ -20,7 +20,8 @@ public:
         const auto refuse = [](const std::string& key, const std::string& found, const std::string& allowed) {
             return fail("key 'plan." + key + "'", found + " with strategy 'layer-major'", allowed);
         };
-        if (plan.gpus != 1) return refuse("tensor_ranks' or 'plan.ring_ranks", "2 or more", "1 of each");
+        if (d.tensor_ranks != 1) return refuse("tensor_ranks", std::to_string(d.tensor_ranks), "1");
+        if (d.ring_ranks != 1) return refuse("ring_ranks", std::to_string(d.ring_ranks), "1");
         if (d.attention.sparse) return refuse("attention", "'sparse'", "'dense'");
         if (d.activations == Activations::keep) {
             return refuse("activations", "'keep'", "'checkpoint_device' or 'checkpoint_host'");
@@ -29,9 +30,10 @@ public:
             return refuse("attention_outputs", "'" + std::string(name_of(d.attention_outputs)) + "'",
                           "'recompute'");
         }
-        if (d.kv_residency.device_layers != layers || d.kv_gradient_residency.device_layers != layers) {
-            return refuse("kv' and 'plan.kv_gradients", "pages off the device",
-                          "\"device\" for both: one layer's pages at a time");
+        for (const auto& [key, r] :
+             {std::pair{"kv", d.kv_residency}, {"kv_gradients", d.kv_gradient_residency}}) {
+            if (r.device_layers != layers)
+                return refuse(key, "pages off the device", "\"device\": one layer's pages at a time");
         }
         if (d.gradient_pages == GradientPages::all_at_once)
             return refuse("gradient_pages", "'all_at_once'", "'first_touch'");

@@ -50,10 +50,12 @@ public:
         return "all tokens through each layer at once, layer checkpoints on the device or the host";
     }
     Result<void> check(const Plan& plan) const override {
-        if (plan.gpus != 1) {
-            return fail("key 'plan.tensor_ranks' or 'plan.ring_ranks'",
-                        "2 or more with strategy 'whole-sequence'",
-                        "1 of each (several GPUs: 'ring' or 'tensor-parallel')");
+        for (const auto& [key, ranks] : {std::pair{"tensor_ranks", plan.decisions.tensor_ranks},
+                                         {"ring_ranks", plan.decisions.ring_ranks}}) {
+            if (ranks == 1) continue;
+            return fail("key 'plan." + std::string(key) + "'",
+                        std::to_string(ranks) + " with strategy 'whole-sequence'",
+                        "1 (several GPUs: 'ring' or 'tensor-parallel')");
         }
         return check_one_chunk(plan);
     }
@@ -67,6 +69,21 @@ public:
     }
 };
 
+// Ranks sum their gradients over the peer link, so sums stand on the device (or its shards); a rank that
+// updates a shard alone sends it to the others' devices, where whole weights must stand (adapters always do).
+Result<void> check_homes(const Decisions& d, bool lora) {
+    if (d.gradients_home == Home::host) {
+        return fail("key 'plan.gradients_home'", "'host' with strategy 'ring'",
+                    "'device' or 'ranks': gradients are summed over the ranks' devices");
+    }
+    const bool sharded = d.gradients_home == Home::ranks || d.states_home == Home::ranks;
+    if (d.weights_home == Home::host && sharded && !lora) {
+        return fail("key 'plan.weights_home'", "'host' with gradients or states sharded over 'ranks'",
+                    "'device' or 'ranks', where the updated shards are gathered");
+    }
+    return {};
+}
+
 class Ring final : public Strategy {
 public:
     std::string_view name() const override { return "ring"; }
@@ -79,6 +96,7 @@ public:
                         std::to_string(plan.decisions.ring_ranks) + " with strategy 'ring'",
                         "2 or more, with tensor_ranks = 1");
         }
+        HEADROOM_CHECK(check_homes(plan.decisions, plan.recipe.lora_rank > 0));
         return check_one_chunk(plan);
     }
     void candidates(const Scenario& scenario,

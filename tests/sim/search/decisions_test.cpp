@@ -164,6 +164,10 @@ TEST(MaxContext, GrowsWithHostMemory) {
     expect_monotone((std::string(kOffloading) + "kv = \"host\"\nkv_gradients = \"host\"\n").c_str(),
                     &Budget::host, {16, 24, 48, 100}, 3);
 }
+TEST(MaxContext, GrowsWithDisk) {
+    expect_monotone((std::string(kOffloading) + "kv = \"disk\"\nkv_gradients = \"disk\"\n").c_str(),
+                    &Budget::disk, {16, 24, 48, 100}, 3);
+}
 
 }  // namespace
 }  // namespace headroom

@@ -71,6 +71,9 @@ TEST(Strategies, RefusalsNameTheKey) {
         {"ring", "plan.ring_ranks", [](Plan& p) { p.gpus = p.decisions.ring_ranks = 1; }},
         {"ring", "plan.chunk", short_chunk},
         {"ring", "plan.attention", sparse},
+        {"ring", "plan.gradients_home", [](Plan& p) { p.decisions.gradients_home = Home::host; }},
+        {"ring", "plan.weights_home",
+         [](Plan& p) { p.decisions.weights_home = Home::host, p.decisions.states_home = Home::ranks; }},
         {"layer-major", "plan.tensor_ranks", tensor},
         {"layer-major", "plan.attention", sparse},
         {"layer-major", "plan.activations", [](Plan& p) { p.decisions.activations = Activations::keep; }},
@@ -150,6 +153,24 @@ TEST(Strategies, CandidatesKeepWhatIsFixed) {
         EXPECT_GT(seen, 0) << strategy->name();
         EXPECT_GT(usable, 0) << strategy->name();
     }
+}
+
+// kv = "disk" is every chunk, however large the candidate's chunks are.
+TEST(Strategies, CandidatesKeepAllOfItOnDisk) {
+    Scenario s = scenario(1);
+    s.fixed = {"kv"};
+    s.all_on_disk = {"kv"};
+    s.plan.decisions.kv_residency = Residency{0, 0, s.plan.chunks()};
+    std::set<int64_t> sizes;
+    chunked().candidates(s, [&](const Decisions& d) {
+        Plan plan = s.plan;
+        plan.decisions = d;
+        sizes.insert(d.chunk.count());
+        EXPECT_EQ(d.kv_residency, (Residency{0, 0, plan.chunks()}));
+        const Result<void> ok = check_plan(plan, "");
+        EXPECT_TRUE(ok) << ok.error().text();
+    });
+    EXPECT_GT(sizes.size(), 1u);
 }
 
 TEST(Strategies, SeveralGpusAreNotOfferedWhereThereIsOne) {
