@@ -45,7 +45,7 @@ Result<Answer> answer(const Scenario& scenario, const AnswerOptions& options) {
         a.simulated = found.simulated;
         if (options.gains && a.fits()) {
             if (!say("pricing more of each budget")) return fail("", "interrupted", "", Fault::interrupted);
-            a.gains = gains(scenario, searcher, a);
+            a.gains = gains(scenario, searcher, a, found.sampled_ns);
         }
         if (options.remedies && !a.fits()) {
             HEADROOM_TRY(a.remedies, remedies(scenario, a, options.progress));

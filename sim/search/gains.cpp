@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <type_traits>
 
 #include "base/text.h"
@@ -40,16 +41,16 @@ requires std::is_enum_v<E> std::string text_of(E v) {
     return std::string(name_of(v));
 }
 
-// `base`: the best without, found the same way. Times are relative to the exact step: a sampled one may be
+// `base_ns`: the best without, found the same way. Times are relative to the exact step: a sampled one may be
 // off by a constant share. More of something never makes a step slower: it can be left unused.
-Gain gain_of(std::string what, const Result<Found>& found, const Budget& budget, const Found& base,
+Gain gain_of(std::string what, const Result<Found>& found, const Budget& budget, int64_t base_ns,
              const Answer& without) {
     Gain gain;
     gain.what = std::move(what);
     gain.fits = true;
     gain.step_ns = without.evaluation.step_ns;
-    if (!found || excess_of(found->score, budget) > 0 || base.score.step_ns <= 0) return gain;
-    const double ratio = static_cast<double>(found->score.step_ns) / static_cast<double>(base.score.step_ns);
+    if (!found || excess_of(found->score, budget) > 0 || base_ns <= 0) return gain;
+    const double ratio = static_cast<double>(found->score.step_ns) / static_cast<double>(base_ns);
     if (ratio >= 1.0) return gain;
     gain.step_ns = static_cast<int64_t>(ratio * static_cast<double>(without.evaluation.step_ns));
     gain.changes = changes_between(without.plan.decisions, found->plan.decisions);
@@ -73,16 +74,28 @@ std::string changes_between(const Decisions& from, const Decisions& to) {
     return text;
 }
 
-std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found) {
+std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found,
+                        int64_t sampled_ns) {
     std::vector<Gain> result;
     SearchOptions options;
     options.exact = false;
     const Budget budget = scenario.plan.budget;
-    const Result<Found> base = searcher.best(budget, options);
-    if (!base) return result;
     const auto with = [&](std::string what, const Budget& b) {
-        result.push_back(gain_of(std::move(what), searcher.best(b, options), b, *base, found));
+        result.push_back(gain_of(std::move(what), searcher.best(b, options), b, sampled_ns, found));
     };
+    // A second GPU needs a search of its own, beside the others.
+    std::future<Result<Found>> second;
+    if (scenario.gpus == 1 && scenario.plan.hardware.max_gpus >= 2) {
+        second = std::async(std::launch::async, [&scenario, budget] {
+            Scenario two = scenario;
+            two.gpus = 2;
+            two.fixed.erase("strategy");
+            SearchOptions parallel;
+            parallel.exact = false;
+            parallel.strategies = {"tensor-parallel", "ring"};
+            return Searcher(two).best(budget, parallel);
+        });
+    }
     Budget more = budget;
     more.device += Bytes(16 * kGiB);
     with("16 GiB more device memory", more);
@@ -93,18 +106,8 @@ std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answ
     SearchOptions faster = options;
     faster.link_speed = 2;
     result.push_back(
-        gain_of("a host link twice as fast", searcher.best(budget, faster), budget, *base, found));
-
-    if (scenario.gpus == 1 && scenario.plan.hardware.max_gpus >= 2) {
-        Scenario two = scenario;
-        two.gpus = 2;
-        two.fixed.erase("strategy");
-        Searcher on_two(two);
-        SearchOptions parallel = options;
-        parallel.strategies = {"tensor-parallel", "ring"};
-        Gain gain = gain_of("a second GPU", on_two.best(budget, parallel), budget, *base, found);
-        result.push_back(std::move(gain));
-    }
+        gain_of("a host link twice as fast", searcher.best(budget, faster), budget, sampled_ns, found));
+    if (second.valid()) result.push_back(gain_of("a second GPU", second.get(), budget, sampled_ns, found));
     return result;
 }
 

@@ -8,10 +8,11 @@
 
 namespace headroom {
 
-// `found`: the answer without. Device and host budgets reuse the searcher's candidates; a faster link and a
-// second GPU search anew. Cost: tens of milliseconds each; times are of sampled steps
-// (Estimator::sampled_step_ns).
-std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found);
+// `found`: the answer without, `sampled_ns` the searcher's best by sampling (Found). Budgets and a faster
+// link reuse what the searcher has lowered; a second GPU searches anew. Cost: tens of milliseconds each;
+// times are of sampled steps (Estimator::sampled_step_ns).
+std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found,
+                        int64_t sampled_ns);
 
 // What differs between two plans' decisions: "kv {...} -> device, chunk 4Ki -> 8Ki"; empty: nothing.
 std::string changes_between(const Decisions& from, const Decisions& to);

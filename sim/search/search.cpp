@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -11,8 +12,9 @@
 namespace headroom {
 namespace {
 
-constexpr size_t kSampled = 24;  // candidates whose few chunks are simulated
-constexpr size_t kRoomiest = 6;  // candidates lowered to see whether anything fits
+constexpr size_t kSampled = 24;        // candidates whose few chunks are simulated
+constexpr size_t kOfEachStrategy = 3;  // ... whatever the scores of others
+constexpr size_t kRoomiest = 6;        // candidates lowered to see whether anything fits
 constexpr int64_t kEveryShare =
     8;  // models of up to so many layers: every share of layers on the device is a candidate
 constexpr double kNear = 0.02;     // of the budgets: what a score may be off
@@ -274,20 +276,32 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     };
     std::stable_sort(all.begin(), all.end(), better);
 
-    // A few chunks of the most promising, simulated. All of them where there are few.
+    // A few chunks of the most promising, simulated. All of them where there are few. A score that flatters
+    // one strategy must not keep the others out: the best few of each are among them.
     const Plan probe = plan_of(all.front().decisions, budget);
     const bool small = all.size() <= kAllExact && probe.chunks() <= 8;
-    const size_t sampled = std::min(all.size(), small ? all.size() : kSampled);
-    if (all.front().excess == 0) {
-        for (size_t i = 0; i < sampled && all[i].excess == 0; ++i) {
-            all[i].time_ns = estimator_.sampled_step_ns(plan_of(all[i].decisions, budget));
+    size_t sampled = small ? all.size() : 0;
+    if (!small) {
+        std::map<std::string, size_t> of_strategy;
+        std::vector<Candidate> chosen, rest;
+        for (Candidate& c : all) {
+            const bool of_its_best = of_strategy[c.decisions.strategy]++ < kOfEachStrategy && c.excess == 0;
+            (chosen.size() < kSampled || of_its_best ? chosen : rest).push_back(std::move(c));
         }
+        sampled = chosen.size();
+        all = std::move(chosen);
+        std::move(rest.begin(), rest.end(), std::back_inserter(all));
+    }
+    if (all.front().excess == 0) {
         size_t fitting = 0;
         while (fitting < sampled && all[fitting].excess == 0) ++fitting;
+        for (size_t i = 0; i < fitting; ++i)
+            all[i].time_ns = estimator_.sampled_step_ns(plan_of(all[i].decisions, budget));
         std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(fitting), better);
     }
     Found found;
     found.scored = scored_;
+    found.sampled_ns = all.front().time_ns;
     if (!options.exact) {
         found.plan = plan_of(all.front().decisions, budget);
         found.score = all.front().score;

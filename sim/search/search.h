@@ -30,6 +30,7 @@ struct Found {
     Plan plan;
     Evaluation evaluation;
     Score score;
+    int64_t sampled_ns = 0;  // step of the best candidate by sampling, which may be another than `plan`
     int64_t scored = 0, simulated = 0;
 };
 
