@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
 #include <sstream>
 
@@ -43,7 +42,6 @@ Outcome run_headroom(const std::vector<std::string>& arguments, const fs::path& 
     argv.push_back(nullptr);
 
     Outcome outcome;
-    const auto begin = std::chrono::steady_clock::now();
     const pid_t child = ::fork();
     if (child == 0) {
         if (::chdir(folder.c_str()) != 0) ::_exit(126);
@@ -56,7 +54,6 @@ Outcome run_headroom(const std::vector<std::string>& arguments, const fs::path& 
     }
     int status = 0;
     ::waitpid(child, &status, 0);
-    outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (out_to.empty()) outcome.out = take(out);
     outcome.err = take(err);

@@ -10,7 +10,6 @@ namespace headroom::test {
 struct Outcome {
     int code = -1;  // of exit; 128 + signal where one ended it
     std::string out, err;
-    double seconds = 0;
 };
 
 // Runs it in `folder` with the data of the source tree. `out_to`: a file that stdout goes to instead.
