@@ -46,8 +46,8 @@ Result<void> check_recipe(const Plan& plan, const std::string& where) {
     HEADROOM_CHECK(check_range(where, "training.batch", r.batch, 1, 1 << 20, "sequences"));
     for (const auto& [key, dtype] :
          {std::pair{"training.states", r.states}, {"training.gradients", r.gradients}}) {
-        if (dtype != Dtype::fp32 && dtype != Dtype::bf16) {
-            return fail(key_place(where, key), "'" + std::string(name_of(dtype)) + "'", "'fp32' or 'bf16'");
+        if (dtype != Dtype::fp64 && dtype != Dtype::fp32 && dtype != Dtype::bf16) {
+            return fail(key_place(where, key), "'" + std::string(name_of(dtype)) + "'", "'fp64', 'fp32' or 'bf16'");
         }
     }
     if (r.lora_rank == 0 && r.lora_targets.empty()) return {};

@@ -85,7 +85,7 @@ private:
         }
         const RankSizes& s = emitter_.sizes();
         const int64_t rows = tokens_of(0);
-        output_bytes_ = rows * (s.q * s.element + s.heads * 4);
+        output_bytes_ = rows * (s.q * s.element + s.heads * s.sum);
         hidden_bytes_ = rows * s.hidden * s.element;
         if (by_copy && n_ > 1) {
             output_slots_ = Stager(builder_, "attention outputs", Category::staging, output_bytes_,

@@ -33,7 +33,7 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
     };
     normed_ = activations("normed", T * sizes_.hidden * e);
     partial_ = longest_keys > 0
-                   ? activations("attention of one segment", T * (sizes_.q * e + sizes_.heads * 4))
+                   ? activations("attention of one segment", T * (sizes_.q * e + sizes_.heads * sizes_.sum))
                    : kNone;
     act_ = activations("activation", mlp_rows_ * (gate_up / 2) * e);
     permuted_ = routed > 0 ? activations("tokens by expert", mlp_rows_ * routed * sizes_.hidden * e) : kNone;
@@ -41,7 +41,7 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
     d_act_ = activations("d activation", mlp_rows_ * (gate_up / 2) * e);
     d_attention_ = activations("d attention", T * sizes_.q * e);
     d_qkv_ = activations("d qkv", T * (sizes_.q + 2 * sizes_.kv) * e);
-    d_q_sum_ = longest_keys > 0 ? activations("d q summed", T * sizes_.q * 4) : kNone;
+    d_q_sum_ = longest_keys > 0 ? activations("d q summed", T * sizes_.q * sizes_.sum) : kNone;
     const int64_t loss_rows = d.loss_tile.count() == 0 ? T : std::min(T, d.loss_tile.count());
     logits_ = builder_.scratch("logits", Category::logits, loss_rows * sizes_.vocabulary * e);
     logits32_ =
@@ -68,7 +68,7 @@ LayerBuffers LayerEmitter::layer_buffers(const std::string& suffix, bool attenti
     };
     b.x = scratch("x", T * sizes_.hidden * e);
     b.qkv = scratch("qkv", T * (sizes_.q + 2 * sizes_.kv) * e);
-    const int64_t attention = T * (sizes_.q * e + sizes_.heads * 4);
+    const int64_t attention = T * (sizes_.q * e + sizes_.heads * sizes_.sum);
     b.attention =
         attention_by_copy
             ? builder_.buffer("attention" + suffix, Tier::device, Category::attention_outputs, attention)
@@ -136,7 +136,7 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     w.kv = id(gemm(T, 2 * s.kv, H));
     w.rope = id(memory_bound(2 * T * qkv * e));
     w.own = id(attention(false, false, true, T, T, heads, kv_heads, dim, 1, seen));
-    w.merge = id(memory_bound(T * (3 * s.q * e + 3 * s.heads * 4)));
+    w.merge = id(memory_bound(T * (3 * s.q * e + 3 * s.heads * s.sum)));
     w.out = id(gemm(T, H, s.q));
     w.router = id(layer.mixture ? gemm(T, m.experts.count, H) : Work{});
     w.dispatch = id(layer.mixture ? memory_bound(2 * T * m.experts.per_token * H * e) : Work{});
@@ -155,7 +155,7 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     w.down_gradient = id(mlp_gemm(true, H, I));
     w.activation_backward = id(memory_bound(T * (2 * gate_up + gate_up / 2) * e));
     w.norm_backward = id(memory_bound(norms * 4 * T * H * e));
-    w.rope_backward = id(memory_bound(T * (2 * qkv * e + s.q * 4)));
+    w.rope_backward = id(memory_bound(T * (2 * qkv * e + s.q * s.sum)));
     w.qkv_backward = id(gemm(T, H, qkv));
     w.qkv_gradient = id(gemm_accumulate(qkv, H, T));
 
@@ -254,7 +254,7 @@ OpId LayerEmitter::attend_past(int64_t tokens, int64_t keys, double keys_seen, O
         compute(OpKind::attention_past, past_work(false, tokens, keys, keys_seen), wait, kNone, piece);
     builder_.take(partial_, read);
     const uint32_t merge =
-        builder_.work(memory_bound(tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * 4)));
+        builder_.work(memory_bound(tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * sizes_.sum)));
     builder_.release(partial_, compute(OpKind::merge, merge, kNone, kNone, piece));
     return read;
 }

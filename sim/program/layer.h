@@ -27,6 +27,7 @@ struct RankSizes {
     int64_t inner;         // dense MLP
     int64_t expert_inner;  // one expert
     int64_t element;       // bytes of one activation
+    int64_t sum;  // bytes of one log-sum-exp, or of one value of a running sum: fp32, fp64 beside fp64
     // Elements of the gate_up output per token of a layer: 2 I, or 2 I_e for each visited expert.
     int64_t gate_up(const Model& model, const Layer& layer) const;
 };

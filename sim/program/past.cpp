@@ -26,14 +26,6 @@ int64_t PastFlow::longest_call(const Plan& plan) {
     return longest;
 }
 
-int64_t PastFlow::piece_tokens(const Plan& plan) {
-    const Decisions& d = plan.decisions;
-    const int64_t page = d.page.count(), values = 2 * page * (plan.model.kv_size() / d.tensor_ranks);
-    const int64_t slot_pages = std::max<int64_t>(1, d.staging_slot.count() / bytes_of(d.kv, values).count());
-    const int64_t segment_pages = ceil_div(d.segment.count(), page);
-    return (slot_pages >= segment_pages ? slot_pages / segment_pages * segment_pages : slot_pages) * page;
-}
-
 PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter, Moves moves)
     : plan_(plan),
       builder_(builder),
@@ -72,8 +64,7 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
                 std::max(visible_most, visible_past(longest_past, d.honour_windows ? layer.window : 0));
         }
     }
-    piece_tokens_ = piece_tokens(plan);
-    int64_t slot_tokens = any_dense ? std::min(piece_tokens_, round_up(visible_most, page_)) : 0;
+    int64_t slot_tokens = any_dense ? std::min(past_piece_tokens(plan), round_up(visible_most, page_)) : 0;
     int64_t emission = slot_tokens, gathered = any_dense && unpack_ ? slot_tokens : 0;
     if (any_sparse) {
         const Attention& a = d.attention;
@@ -168,15 +159,11 @@ const PageMoves& PastFlow::moves(int64_t chunk, int64_t layer) const {
 }
 
 int64_t PastFlow::visible(int64_t chunk, int64_t layer) const {
-    const Layer& l = plan_.model.layers[static_cast<size_t>(layer)];
-    return visible_past(past(chunk), plan_.decisions.honour_windows ? l.window : 0);
+    return visible_past(plan_, chunk, layer);
 }
 
 PastFlow::Place PastFlow::place(const Residency& r, int64_t layer, int64_t token) const {
-    if (Plan::device_layer(r, layer, layers_)) return Place::device;
-    const int64_t chunk = token / plan_.decisions.chunk.count();
-    if (chunk < r.device_chunks) return Place::device;
-    return chunk >= chunks_ - r.disk_chunks ? Place::disk : Place::host;
+    return past_place(plan_, r, layer, token);
 }
 
 bool PastFlow::stays(const Residency& r, int64_t layer) const {

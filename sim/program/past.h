@@ -16,6 +16,7 @@
 #include "program/builder.h"
 #include "program/layer.h"
 #include "program/page_traffic.h"
+#include "program/past_pieces.h"
 #include "program/stager.h"
 
 namespace headroom {
@@ -28,9 +29,6 @@ public:
 
     // Keys of the largest call that any chunk meets (what LayerEmitter is sized with).
     static int64_t longest_call(const Plan& plan);
-    // Tokens of the pieces that a dense past travels in: as many whole segments (else whole pages) as a slot
-    // holds.
-    static int64_t piece_tokens(const Plan& plan);
 
     // The chunk's K and V, final after `rope`, go to their pages. Fill pass only.
     void append(int64_t chunk, int64_t layer, OpId rope);
@@ -56,14 +54,9 @@ public:
     bool sparse(const Layer& layer) const;
 
 private:
-    enum class Place : uint8_t { device, host, disk };
-    struct Piece {
-        int64_t first, last;  // tokens
-        Place kv, gradient;
-        bool touched;  // gradient sums exist
-    };
+    using Place = PastPlace;
     Place place(const Residency& r, int64_t layer, int64_t token) const;
-    std::vector<Piece> pieces(int64_t chunk, int64_t layer, bool backward) const;
+    std::vector<PastPiece> pieces(int64_t chunk, int64_t layer, bool backward) const;
     void dense_forward(int64_t chunk, int64_t layer);
     void dense_backward(int64_t chunk, int64_t layer);
     void sparse_forward(int64_t chunk, int64_t layer, bool known);
@@ -90,7 +83,7 @@ private:
     OpId store_mixed(OpKind kind, int64_t host_pages, int64_t disk_pages, int64_t page_bytes, OpId wait);
     uint32_t page_copy(WorkKind direction, int64_t pages, int64_t page_bytes);
     int64_t pages_of(int64_t tokens) const { return ceil_div(tokens, page_); }
-    int64_t pages_of(const Piece& p) const { return ceil_div(p.last, page_) - p.first / page_; }
+    int64_t pages_of(const PastPiece& p) const { return ceil_div(p.last, page_) - p.first / page_; }
     int64_t visible(int64_t chunk, int64_t layer) const;
     int64_t past(int64_t chunk) const { return chunk * plan_.decisions.chunk.count(); }
     // Pool changes of gradient pages and of a chunk's K and V. What a program of some chunks never took
@@ -108,7 +101,6 @@ private:
     int64_t page_, chunks_, layers_;
     int64_t kv_page_, gradient_page_;  // bytes of a page: K and V; dK and dV
     int64_t kv_units_, gradient_units_;
-    int64_t piece_tokens_;
     bool unpack_;  // pages have another dtype than the library reads
     std::array<PoolId, 3> pools_{};
     Stager own_, kv_, gradient_, own_gradient_;

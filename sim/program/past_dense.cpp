@@ -13,39 +13,8 @@ double seen_in(int64_t tokens, int64_t past, int64_t first, int64_t last, int64_
 
 }  // namespace
 
-std::vector<PastFlow::Piece> PastFlow::pieces(int64_t chunk, int64_t layer, bool backward) const {
-    const Decisions& d = plan_.decisions;
-    const int64_t end = past(chunk), begin = end - visible(chunk, layer), chunk_tokens = d.chunk.count();
-    const bool gradients = backward || d.load_gradients_forward;
-    std::vector<int64_t> cuts{begin, end};
-    const auto cut = [&](int64_t at) {
-        if (at > begin && at < end) cuts.push_back(at);
-    };
-    cut(d.kv_residency.device_chunks * chunk_tokens);
-    cut((chunks_ - d.kv_residency.disk_chunks) * chunk_tokens);
-    if (gradients) {
-        cut(d.kv_gradient_residency.device_chunks * chunk_tokens);
-        cut((chunks_ - d.kv_gradient_residency.disk_chunks) * chunk_tokens);
-        cut(touched_from_[static_cast<size_t>(layer)]);
-    }
-    std::sort(cuts.begin(), cuts.end());
-    std::vector<Piece> result;
-    for (size_t i = 0; i + 1 < cuts.size(); ++i) {
-        int64_t at = cuts[i];
-        while (at < cuts[i + 1]) {
-            const Place kv = place(d.kv_residency, layer, at),
-                        gradient = place(d.kv_gradient_residency, layer, at);
-            // Where nothing travels and nothing is emitted, one op serves it all. Pieces end with a page: a
-            // window may begin inside of one.
-            const bool whole =
-                !backward && kv == Place::device && !unpack_ && !(gradients && gradient != Place::device);
-            const int64_t last =
-                whole ? cuts[i + 1] : std::min(cuts[i + 1], at / page_ * page_ + piece_tokens_);
-            result.push_back(Piece{at, last, kv, gradient, at >= touched_from_[static_cast<size_t>(layer)]});
-            at = last;
-        }
-    }
-    return result;
+std::vector<PastPiece> PastFlow::pieces(int64_t chunk, int64_t layer, bool backward) const {
+    return past_pieces(plan_, chunk, layer, backward, touched_from_[static_cast<size_t>(layer)]);
 }
 
 void PastFlow::dense_forward(int64_t chunk, int64_t layer) {
@@ -55,17 +24,17 @@ void PastFlow::dense_forward(int64_t chunk, int64_t layer) {
     const OpId stored = stored_[static_cast<size_t>(layer)];
     Traffic row{static_cast<uint32_t>(chunk), static_cast<uint16_t>(layer), builder_.pass};
     int64_t index = 0;
-    for (const Piece& p : pieces(chunk, layer, false)) {
+    for (const PastPiece& p : pieces(chunk, layer, false)) {
         const int64_t keys = p.last - p.first, pages = pages_of(p);
         row.selected += static_cast<uint32_t>(pages);
-        const bool travels = p.kv != Place::device;
+        const bool travels = p.kv != PastPlace::device;
         OpId arrived = kNone;
         if (travels) {
             arrived = load(kv_, OpKind::load_pages, p.kv, pages, kv_page_, stored, index);
             row.loaded += static_cast<uint32_t>(pages);
             row.loaded_bytes += pages * kv_page_;
         }
-        const bool gradients = d.load_gradients_forward && p.gradient != Place::device && p.touched;
+        const bool gradients = d.load_gradients_forward && p.gradient != PastPlace::device && p.touched;
         if (gradients) {
             const OpId op = load(gradient_, OpKind::load_page_gradients, p.gradient, pages, gradient_page_,
                                  gradients_stored_[static_cast<size_t>(layer)], index);
@@ -102,10 +71,10 @@ void PastFlow::dense_backward(int64_t chunk, int64_t layer) {
     const int64_t window = d.honour_windows ? plan_.model.layers[li].window : 0;
     Traffic row{static_cast<uint32_t>(chunk), static_cast<uint16_t>(layer), builder_.pass};
     int64_t index = 0;
-    for (const Piece& p : pieces(chunk, layer, true)) {
+    for (const PastPiece& p : pieces(chunk, layer, true)) {
         const int64_t keys = p.last - p.first, pages = pages_of(p);
         row.selected += static_cast<uint32_t>(pages);
-        const bool travels = p.kv != Place::device, gradient_travels = p.gradient != Place::device;
+        const bool travels = p.kv != PastPlace::device, gradient_travels = p.gradient != PastPlace::device;
         if (travels) {
             emitter_.await(load(kv_, OpKind::load_pages, p.kv, pages, kv_page_, stored_[li], index));
             row.loaded += static_cast<uint32_t>(pages);

@@ -20,6 +20,7 @@ RankSizes::RankSizes(const Plan& plan) {
     inner = ceil_div(m.intermediate, ranks);
     expert_inner = ceil_div(m.experts.intermediate, ranks);
     element = bytes_of(plan.decisions.weights, 1).count();
+    sum = std::max<int64_t>(4, element);
 }
 
 int64_t RankSizes::gate_up(const Model& model, const Layer& layer) const {

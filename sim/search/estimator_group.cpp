@@ -253,7 +253,7 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         const RankSizes s(p);
         const int64_t rows =
             ceil_div(std::min(p.decisions.chunk.count(), p.context.count()), p.decisions.ring_ranks);
-        g.output_bytes = rows * (s.q * s.element + s.heads * 4);
+        g.output_bytes = rows * (s.q * s.element + s.heads * s.sum);
         g.hidden_bytes = rows * s.hidden * s.element;
         g.kv_page = bytes_of(p.decisions.kv, 2 * p.decisions.page.count() * s.kv).count();
         g.gradient_page = bytes_of(p.decisions.kv_gradients, 2 * p.decisions.page.count() * s.kv).count();

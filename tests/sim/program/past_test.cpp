@@ -228,9 +228,9 @@ TEST(Past, PiecesFillASlotWithWholeSegments) {
     Plan plan = tiny_plan();
     plan.decisions.segment = Tokens(24);  // 3 pages
     plan.decisions.staging_slot = Bytes(8 * kPageKv);
-    EXPECT_EQ(PastFlow::piece_tokens(plan), 6 * 8);
+    EXPECT_EQ(past_piece_tokens(plan), 6 * 8);
     plan.decisions.staging_slot = Bytes(2 * kPageKv);
-    EXPECT_EQ(PastFlow::piece_tokens(plan), 2 * 8);
+    EXPECT_EQ(past_piece_tokens(plan), 2 * 8);
 }
 
 TEST(Past, DiskPagesPassThroughTheHost) {

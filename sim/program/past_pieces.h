@@ -1,0 +1,32 @@
+// The dense past of a chunk, cut into what one op attends: the lowering and the engine cut alike.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace headroom {
+
+enum class PastPlace : uint8_t { device, host, disk };
+
+// Tokens [first, last) of one layer's past, all in the same tier.
+struct PastPiece {
+    int64_t first, last;
+    PastPlace kv, gradient;
+    bool touched;  // gradient sums exist
+};
+
+// Where K and V (or dK and dV) of a token of `layer` live.
+PastPlace past_place(const Plan& plan, const Residency& residency, int64_t layer, int64_t token);
+// Tokens of the pieces that a dense past travels in: as many whole segments (else whole pages) as a slot
+// holds.
+int64_t past_piece_tokens(const Plan& plan);
+// How many tokens before `chunk` any of its queries sees in `layer`.
+int64_t visible_past(const Plan& plan, int64_t chunk, int64_t layer);
+// The pieces in order of tokens; an op's `piece` is the index. `touched_from`: gradient pages exist from this
+// token on (backward passes: the earliest token that a later chunk attended). Cost: O(pieces).
+std::vector<PastPiece> past_pieces(const Plan& plan, int64_t chunk, int64_t layer, bool backward,
+                                   int64_t touched_from);
+
+}  // namespace headroom
