@@ -1,7 +1,9 @@
 # What every target of the project shares.
-set(CMAKE_CXX_STANDARD 20)
-set(CMAKE_CXX_STANDARD_REQUIRED ON)
-set(CMAKE_CXX_EXTENSIONS OFF)
+if(CMAKE_VERSION VERSION_LESS 3.26)
+    set(CMAKE_CXX_STANDARD 20)
+    set(CMAKE_CXX_STANDARD_REQUIRED ON)
+    set(CMAKE_CXX_EXTENSIONS OFF)
+endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release)
@@ -16,14 +18,15 @@ endif()
 
 # -ffp-contract=off: the same input gives the same bytes of output on every machine.
 add_library(headroom_options INTERFACE)
-target_compile_options(headroom_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-    -Wno-sign-conversion -Wnon-virtual-dtor -ffp-contract=off)
+# Only for C++: nvcc has other options (engine.cmake).
+target_compile_options(headroom_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow
+    -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -ffp-contract=off>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # False alarm of GCC 12 on std::string operator+ (GCC bug 105651).
-    target_compile_options(headroom_options INTERFACE -Wno-restrict)
+    target_compile_options(headroom_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(HEADROOM_WERROR)
-    target_compile_options(headroom_options INTERFACE -Werror)
+    target_compile_options(headroom_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
 endif()
 if(HEADROOM_SANITIZE)
     target_compile_options(headroom_options INTERFACE -fsanitize=${HEADROOM_SANITIZE} -fno-sanitize-recover=all
@@ -37,6 +40,10 @@ if(HEADROOM_COVERAGE)
 endif()
 if(HEADROOM_FUZZ)
     target_compile_options(headroom_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.26)
+    # Last, where older CMakes put it: the engine's build, by a newer CMake, finds the dev build's objects in the cache.
+    target_compile_options(headroom_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-std=c++20>)
 endif()
 
 # headroom_room(NAME sources... [NEEDS libs...]): the static library headroom_NAME of the folder sim/NAME.

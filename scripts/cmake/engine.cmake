@@ -1,0 +1,89 @@
+# What the engine needs beyond the planner: CUDA and libtorch. Included only with HEADROOM_ENGINE.
+# libtorch is the one inside the Python environment of `scripts/deps engine`: $HEADROOM_DEPS, else .deps.
+if(CMAKE_VERSION VERSION_LESS 3.28)
+    message(FATAL_ERROR "the engine needs CMake 3.28 or newer (C++20 in CUDA files), this is ${CMAKE_VERSION}; "
+        "`scripts/deps engine` installs one as .deps/engine/bin/cmake")
+endif()
+set(HEADROOM_DEPS .deps)
+if(DEFINED ENV{HEADROOM_DEPS})
+    set(HEADROOM_DEPS "$ENV{HEADROOM_DEPS}")
+endif()
+get_filename_component(HEADROOM_DEPS "${HEADROOM_DEPS}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
+file(GLOB HEADROOM_TORCH_FOLDER ${HEADROOM_DEPS}/engine/lib/python3*/site-packages/torch)
+if(NOT HEADROOM_TORCH_FOLDER AND NOT Torch_DIR)
+    message(FATAL_ERROR "no torch in ${HEADROOM_DEPS}/engine; `scripts/deps engine` installs it")
+endif()
+list(APPEND CMAKE_PREFIX_PATH ${HEADROOM_TORCH_FOLDER})
+
+# 9.0a is the H200 (Hopper). Torch reads its own list from the environment, and would else name architectures
+# that nvcc 13 dropped.
+set(CMAKE_CUDA_ARCHITECTURES 90a CACHE STRING "GPU architectures")
+if(NOT DEFINED ENV{TORCH_CUDA_ARCH_LIST})
+    set(ENV{TORCH_CUDA_ARCH_LIST} 9.0a)
+endif()
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)  # the one that libtorch uses too
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
+    set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
+endif()
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+    # ccache reads precompiled headers only if told that macros cannot change what they mean.
+    list(INSERT CMAKE_CXX_COMPILER_LAUNCHER 3 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=1)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+endif()
+enable_language(CUDA)
+find_package(CUDAToolkit 13 REQUIRED)
+find_package(Torch 2.11 REQUIRED)
+
+foreach(line "CUDA Toolkit ${CUDAToolkit_VERSION}: ${CMAKE_CUDA_COMPILER}" "GPU architectures $ENV{TORCH_CUDA_ARCH_LIST}"
+        "libtorch ${Torch_VERSION}: ${TORCH_INSTALL_PREFIX}" "compiler cache: ${HEADROOM_CCACHE}")
+    message(STATUS "engine: [x] ${line}")
+endforeach()
+
+# Torch's folder of headers holds an fmt of its own, which comes before the system's: no fmt in the engine.
+# ATen and nothing of torch::nn or autograd; only engine/reference has the whole of torch (headroom_torch).
+add_library(headroom_torch INTERFACE)
+target_include_directories(headroom_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+target_link_libraries(headroom_torch INTERFACE ${TORCH_LIBRARIES} CUDA::cudart)
+
+add_library(headroom_engine_options INTERFACE)
+target_link_libraries(headroom_engine_options INTERFACE headroom_options)
+target_compile_options(headroom_engine_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
+if(HEADROOM_WERROR)
+    target_compile_options(headroom_engine_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
+endif()
+
+# headroom_engine_room(NAME sources... [PLAIN sources...] [NEEDS libs...]): the static library headroom_engine_NAME
+# of the folder engine/NAME. Its C++ files have ATen/ATen.h precompiled (they include what they use all the same);
+# those after PLAIN do without it, since they use nothing of it.
+function(headroom_engine_room name)
+    cmake_parse_arguments(ROOM "" "" "PLAIN;NEEDS;PRIVATE_NEEDS" ${ARGN})
+    set(target headroom_engine_${name})
+    add_library(${target} STATIC ${ROOM_UNPARSED_ARGUMENTS} ${ROOM_PLAIN})
+    set_source_files_properties(${ROOM_PLAIN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/engine)
+    target_link_libraries(${target} PUBLIC ${ROOM_NEEDS} headroom_torch PRIVATE ${ROOM_PRIVATE_NEEDS}
+        headroom_engine_options)
+    headroom_precompiled_aten(${target})
+endfunction()
+
+# headroom_engine_test(NAME sources... [PLAIN sources...] NEEDS libs...): as headroom_test, with ATen precompiled.
+function(headroom_engine_test name)
+    cmake_parse_arguments(TEST "" "" "PLAIN;NEEDS" ${ARGN})
+    headroom_test(${name} ${TEST_UNPARSED_ARGUMENTS} ${TEST_PLAIN} NEEDS ${TEST_NEEDS})
+    set_source_files_properties(${TEST_PLAIN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    target_link_libraries(${name} PRIVATE headroom_torch headroom_engine_options)
+    headroom_precompiled_aten(${name})
+endfunction()
+
+# One precompiled header for all: a torch header costs seconds in each file.
+add_library(headroom_engine_pch STATIC ${CMAKE_SOURCE_DIR}/engine/precompiled.cpp)
+target_link_libraries(headroom_engine_pch PRIVATE headroom_torch headroom_engine_options)
+target_precompile_headers(headroom_engine_pch PRIVATE $<$<COMPILE_LANGUAGE:CXX>:<ATen/ATen.h$<ANGLE-R>>)
+target_compile_options(headroom_engine_pch PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+function(headroom_precompiled_aten target)
+    target_precompile_headers(${target} REUSE_FROM headroom_engine_pch)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+endfunction()
