@@ -46,6 +46,8 @@ endforeach()
 add_library(headroom_torch INTERFACE)
 target_include_directories(headroom_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 target_link_libraries(headroom_torch INTERFACE ${TORCH_LIBRARIES} CUDA::cudart)
+# libstdc++ before libtorch.so, which exports parts of std::filesystem that call into nothing (remove_all crashes).
+target_link_options(headroom_torch INTERFACE LINKER:--push-state,--no-as-needed -lstdc++ LINKER:--pop-state)
 
 add_library(headroom_engine_options INTERFACE)
 target_link_libraries(headroom_engine_options INTERFACE headroom_options)
@@ -57,25 +59,31 @@ endif()
 
 # headroom_engine_room(NAME sources... [PLAIN sources...] [NEEDS libs...]): the static library headroom_engine_NAME
 # of the folder engine/NAME. Its C++ files have ATen/ATen.h precompiled (they include what they use all the same);
-# those after PLAIN do without it, since they use nothing of it.
+# those after PLAIN use nothing of it and do without. A room of PLAIN files alone does not link libtorch.
 function(headroom_engine_room name)
     cmake_parse_arguments(ROOM "" "" "PLAIN;NEEDS;PRIVATE_NEEDS" ${ARGN})
     set(target headroom_engine_${name})
     add_library(${target} STATIC ${ROOM_UNPARSED_ARGUMENTS} ${ROOM_PLAIN})
     set_source_files_properties(${ROOM_PLAIN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/engine)
-    target_link_libraries(${target} PUBLIC ${ROOM_NEEDS} headroom_torch PRIVATE ${ROOM_PRIVATE_NEEDS}
-        headroom_engine_options)
-    headroom_precompiled_aten(${target})
+    target_link_libraries(${target} PUBLIC ${ROOM_NEEDS} PRIVATE ${ROOM_PRIVATE_NEEDS} headroom_engine_options)
+    if(ROOM_UNPARSED_ARGUMENTS)
+        target_link_libraries(${target} PUBLIC headroom_torch)
+        headroom_precompiled_aten(${target})
+    endif()
 endfunction()
 
-# headroom_engine_test(NAME sources... [PLAIN sources...] NEEDS libs...): as headroom_test, with ATen precompiled.
+# headroom_engine_test(NAME sources... [PLAIN sources...] NEEDS libs...): one GoogleTest program, with ATen precompiled;
+# one CTest test, since loading libtorch takes a second.
 function(headroom_engine_test name)
     cmake_parse_arguments(TEST "" "" "PLAIN;NEEDS" ${ARGN})
-    headroom_test(${name} ${TEST_UNPARSED_ARGUMENTS} ${TEST_PLAIN} NEEDS ${TEST_NEEDS})
+    add_executable(${name} ${TEST_UNPARSED_ARGUMENTS} ${TEST_PLAIN})
     set_source_files_properties(${TEST_PLAIN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-    target_link_libraries(${name} PRIVATE headroom_torch headroom_engine_options)
+    target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(${name} PRIVATE ${TEST_NEEDS} headroom_torch GTest::gtest_main headroom_engine_options)
+    target_compile_definitions(${name} PRIVATE HEADROOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     headroom_precompiled_aten(${name})
+    add_test(NAME ${name} COMMAND ${name})
 endfunction()
 
 # One precompiled header for all: a torch header costs seconds in each file.
