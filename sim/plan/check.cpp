@@ -47,7 +47,8 @@ Result<void> check_recipe(const Plan& plan, const std::string& where) {
     for (const auto& [key, dtype] :
          {std::pair{"training.states", r.states}, {"training.gradients", r.gradients}}) {
         if (dtype != Dtype::fp64 && dtype != Dtype::fp32 && dtype != Dtype::bf16) {
-            return fail(key_place(where, key), "'" + std::string(name_of(dtype)) + "'", "'fp64', 'fp32' or 'bf16'");
+            return fail(key_place(where, key), "'" + std::string(name_of(dtype)) + "'",
+                        "'fp64', 'fp32' or 'bf16'");
         }
     }
     if (r.lora_rank == 0 && r.lora_targets.empty()) return {};

@@ -108,9 +108,12 @@ Result<void> check_decisions(const Plan& p, const std::string& where) {
         return fail(key_place(where, "plan.strategy"), "an empty name", "a strategy's name");
     HEADROOM_CHECK(check_ranks(p, where));
     HEADROOM_CHECK(check_pages(p, where));
-    HEADROOM_CHECK(check_dtype(where, "weights_dtype", d.weights, {Dtype::fp64, Dtype::fp32, Dtype::bf16, Dtype::fp16}));
-    HEADROOM_CHECK(check_dtype(where, "kv_dtype", d.kv, {Dtype::fp64, Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::fp8}));
-    HEADROOM_CHECK(check_dtype(where, "kv_gradients_dtype", d.kv_gradients, {Dtype::fp64, Dtype::fp32, Dtype::bf16}));
+    HEADROOM_CHECK(
+        check_dtype(where, "weights_dtype", d.weights, {Dtype::fp64, Dtype::fp32, Dtype::bf16, Dtype::fp16}));
+    HEADROOM_CHECK(check_dtype(where, "kv_dtype", d.kv,
+                               {Dtype::fp64, Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::fp8}));
+    HEADROOM_CHECK(
+        check_dtype(where, "kv_gradients_dtype", d.kv_gradients, {Dtype::fp64, Dtype::fp32, Dtype::bf16}));
     HEADROOM_CHECK(check_residency(p, where, "kv", d.kv_residency));
     HEADROOM_CHECK(check_residency(p, where, "kv_gradients", d.kv_gradient_residency));
     HEADROOM_CHECK(check_travel(p, where));

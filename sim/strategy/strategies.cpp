@@ -42,8 +42,7 @@ Result<void> check_size(const Plan& plan) {
     // Dense layers, also the windowed ones of a sparse plan, attend in pieces of a staging slot.
     int64_t longest = 0;
     double pieces = 0;
-    const int64_t piece = past_piece_tokens(plan),
-                  past = (plan.chunks() - 1) * plan.decisions.chunk.count();
+    const int64_t piece = past_piece_tokens(plan), past = (plan.chunks() - 1) * plan.decisions.chunk.count();
     for (const Layer& layer : plan.model.layers) {
         const int64_t window = plan.decisions.honour_windows ? layer.window : 0;
         if (plan.decisions.attention.sparse && window == 0) continue;

@@ -74,7 +74,8 @@ const Case cases[] = {
     {"states", [](Plan& p) { p.recipe.states = Dtype::bf16; }, [](Plan& p) { p.recipe.states = Dtype::fp16; },
      "training.states", "'fp16'", "'fp64', 'fp32' or 'bf16'"},
     {"gradients", [](Plan& p) { p.recipe.gradients = Dtype::bf16; },
-     [](Plan& p) { p.recipe.gradients = Dtype::int8; }, "training.gradients", "'int8'", "'fp64', 'fp32' or 'bf16'"},
+     [](Plan& p) { p.recipe.gradients = Dtype::int8; }, "training.gradients", "'int8'",
+     "'fp64', 'fp32' or 'bf16'"},
     {"lora",
      [](Plan& p) {
          p.recipe.lora_rank = 512;
