@@ -1,0 +1,34 @@
+// Attention of a chunk's queries to some keys, forward and backward, and the merge of several such parts.
+//
+// Shapes: T queries, S keys, h query heads, g KV heads, d head size; query head i reads KV head i / (h / g).
+// log-sum-exp [T, h] is natural, of the scaled scores, in the type of sums (fp32; fp64 beside fp64).
+// Which keys a query sees: key position <= query position, and with a window w > 0 position > query position
+// - w. Positions are those of the sequence: query i stands at `query_at` + i, key j at `key_at` + j.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+namespace headroom::engine {
+
+struct Span {
+    int64_t query_at = 0, key_at = 0, window = 0;
+};
+
+// out [T, h, d], lse [T, h]; a query that sees no key gets zeros and -inf.
+void attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Span& span,
+                       at::Tensor out, at::Tensor lse);
+// out and lse of all keys = those of `out`, `lse` and of a further part. Source: online softmax (Milakov,
+// Gimelshein, arXiv 1805.02867).
+void attention_merge(at::Tensor out, at::Tensor lse, const at::Tensor& part, const at::Tensor& part_lse);
+// Gradients through this part of the keys, given the merged out, its log-sum-exp and its gradient:
+//   P = exp(S - lse), dV = P^T dO, dS = P (dO V^T - rowsum(dO out)), dQ = dS K / sqrt(d), dK = dS^T Q /
+//   sqrt(d).
+// dq is added to if `add_dq`; dk and dv are overwritten. Source: FlashAttention-2 (arXiv 2307.08691),
+// section 2.3.
+void attention_backward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& out,
+                        const at::Tensor& lse, const at::Tensor& d_out, const Span& span, at::Tensor dq,
+                        bool add_dq, at::Tensor dk, at::Tensor dv);
+
+}  // namespace headroom::engine

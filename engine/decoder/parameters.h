@@ -1,0 +1,50 @@
+// Where each parameter stands inside the one buffer of all weights, and alike inside that of their gradients.
+//
+// Order: embedding; per layer input norm, q k v as one matrix, their biases as one vector, o (and its bias),
+// the norm after attention, gate and up as one matrix, down; final norm; head unless tied. Every matrix is
+// [out, in], row-major, as transformers stores it. Offsets are in elements.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+
+namespace headroom::engine {
+
+struct Parameter {
+    std::string name;  // as transformers names it: "model.layers.0.self_attn.q_proj.weight"
+    std::vector<int64_t> shape;
+    int64_t offset = 0;  // elements
+    int64_t elements() const;
+};
+
+// One layer's parameters as the decoder uses them: views into the buffer.
+struct LayerParameters {
+    at::Tensor input_norm;  // [H]
+    at::Tensor qkv;         // [Q + 2 KV, H]
+    at::Tensor qkv_bias;    // [Q + 2 KV], or undefined
+    at::Tensor out;         // [H, Q]
+    at::Tensor out_bias;    // [H], or undefined
+    at::Tensor mlp_norm;    // [H]
+    at::Tensor gate_up;     // [2 I, H]: gate, then up
+    at::Tensor down;        // [H, I]
+};
+
+struct ModelParameters {
+    at::Tensor embedding;  // [V, H]
+    std::vector<LayerParameters> layers;
+    at::Tensor final_norm;  // [H]
+    at::Tensor head;        // [V, H]; the embedding where tied
+};
+
+// Every parameter in buffer order, under the names of transformers. Sum of elements =
+// count_parameters().total().
+std::vector<Parameter> parameter_list(const Model& model);
+// Views of a flat buffer of count_parameters().total() elements; nothing is copied.
+ModelParameters parameters_in(const Model& model, const at::Tensor& flat);
+
+}  // namespace headroom::engine

@@ -1,0 +1,112 @@
+#include "decoder/pointwise.h"
+
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+namespace headroom::engine {
+namespace {
+
+// Angle per position of each pair. Source: Su et al., arXiv 2104.09864; "llama3" as Llama 3.1 publishes it:
+// long wavelengths are stretched by the factor, short ones kept, those between blended.
+std::vector<double> frequencies(const Model& m, const Layer& layer) {
+    const Rope& r = m.rope;
+    const bool local = layer.window > 0 && r.local_theta > 0;
+    const double theta = local ? r.local_theta : r.theta;
+    std::vector<double> result;
+    for (int64_t i = 0; i < m.head_dim / 2; ++i) {
+        double f = std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(m.head_dim));
+        if (!local && r.scaling == "linear") f /= r.factor;
+        if (!local && r.scaling == "llama3") {
+            const double turns = static_cast<double>(r.original_context) * f / (2 * std::numbers::pi);
+            const double kept = (turns - r.low_freq_factor) / (r.high_freq_factor - r.low_freq_factor);
+            const double share = std::fmin(1.0, std::fmax(0.0, kept));
+            f = share * f + (1 - share) * f / r.factor;
+        }
+        result.push_back(f);
+    }
+    return result;
+}
+
+}  // namespace
+
+at::ScalarType sum_type(at::ScalarType type) {
+    return type == at::kDouble ? at::kDouble : at::kFloat;
+}
+
+void rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::Tensor out) {
+    const at::ScalarType type = sum_type(x.scalar_type());
+    const at::Tensor wide = x.to(type);
+    out.copy_(wide * at::rsqrt(wide.square().mean(-1, true).add_(epsilon)) * weight.to(type));
+}
+
+void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double epsilon, const at::Tensor& d_out,
+                       at::Tensor dx, bool add, at::Tensor d_weight) {
+    const at::ScalarType type = sum_type(x.scalar_type());
+    const at::Tensor wide = x.to(type), d = d_out.to(type);
+    const at::Tensor inverse = at::rsqrt(wide.square().mean(-1, true).add_(epsilon)), unit = wide * inverse;
+    if (d_weight.defined()) d_weight.add_((d * unit).sum(0));
+    const at::Tensor scaled = d * weight.to(type);
+    const at::Tensor through = inverse * (scaled - unit * (scaled * unit).mean(-1, true));
+    if (add) {
+        dx.copy_(dx.to(type) + through);
+    } else {
+        dx.copy_(through);
+    }
+}
+
+RopeTable rope_table(const Model& model, const Layer& layer, int64_t first, int64_t tokens,
+                     const at::TensorOptions& options) {
+    const at::TensorOptions wide = options.dtype(at::kDouble);
+    const std::vector<double> f = frequencies(model, layer);
+    const at::Tensor per_position =
+        at::from_blob(const_cast<double*>(f.data()), {static_cast<int64_t>(f.size())}, at::kDouble)
+            .to(wide.device());
+    const at::Tensor angles =
+        at::arange(first, first + tokens, wide).unsqueeze(1) * per_position.unsqueeze(0);
+    const at::ScalarType type = sum_type(c10::typeMetaToScalarType(options.dtype()));
+    return {angles.cos().to(type), angles.sin().to(type)};
+}
+
+void rope(at::Tensor x, const RopeTable& table, bool inverse) {
+    const int64_t half = x.size(2) / 2;
+    const at::Tensor cos = table.cos.unsqueeze(1),
+                     sin = inverse ? table.sin.neg().unsqueeze(1) : table.sin.unsqueeze(1);
+    const at::Tensor a = x.narrow(2, 0, half).to(cos.scalar_type()),
+                     b = x.narrow(2, half, half).to(cos.scalar_type());
+    const at::Tensor first = a * cos - b * sin, second = b * cos + a * sin;
+    x.narrow(2, 0, half).copy_(first);
+    x.narrow(2, half, half).copy_(second);
+}
+
+void swiglu(const at::Tensor& gate_up, at::Tensor act) {
+    const at::ScalarType type = sum_type(gate_up.scalar_type());
+    const int64_t inner = act.size(1);
+    act.copy_(at::silu(gate_up.narrow(1, 0, inner).to(type)).mul_(gate_up.narrow(1, inner, inner).to(type)));
+}
+
+void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act) {
+    const at::ScalarType type = sum_type(gate_up.scalar_type());
+    const int64_t inner = d_act.size(1);
+    const at::Tensor gate = gate_up.narrow(1, 0, inner).to(type),
+                     up = gate_up.narrow(1, inner, inner).to(type);
+    const at::Tensor d = d_act.to(type), s = at::sigmoid(gate);
+    const at::Tensor d_gate = d * up * s * (1 + gate * (1 - s)), d_up = d * gate * s;
+    gate_up.narrow(1, 0, inner).copy_(d_gate);
+    gate_up.narrow(1, inner, inner).copy_(d_up);
+}
+
+double cross_entropy(at::Tensor logits, const at::Tensor& targets, double scale) {
+    const at::Tensor wide = logits.to(sum_type(logits.scalar_type()));
+    const at::Tensor counts = targets >= 0, index = targets.clamp_min(0).unsqueeze(1);
+    const at::Tensor lse = at::logsumexp(wide, {1}, true);
+    const at::Tensor losses = (lse - wide.gather(1, index)).squeeze(1);
+    const double sum = losses.masked_fill(counts.logical_not(), 0).sum().item<double>();
+    at::Tensor gradient = (wide - lse).exp_();
+    gradient.scatter_add_(1, index, at::full_like(index, -1, gradient.options()));
+    gradient.mul_(counts.unsqueeze(1)).mul_(scale);
+    logits.copy_(gradient);
+    return sum;
+}
+
+}  // namespace headroom::engine

@@ -1,0 +1,44 @@
+// The decoder's memory-bound parts, forward and backward, into planned buffers. Inner arithmetic is in the
+// type of sums: fp32, fp64 beside fp64.
+//
+// Shapes: T tokens, H hidden, h heads, d head size, I inner size, V vocabulary.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+#include "model/model.h"
+
+namespace headroom::engine {
+
+// fp64 for fp64, else fp32.
+at::ScalarType sum_type(at::ScalarType type);
+
+// out = x / sqrt(mean(x^2) + epsilon) * weight, by row. Source: Zhang, Sennrich, arXiv 1910.07467.
+void rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::Tensor out);
+// Adds the gradient through the norm to dx (or overwrites it), and to d_weight unless that is undefined.
+void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double epsilon, const at::Tensor& d_out,
+                       at::Tensor dx, bool add, at::Tensor d_weight);
+
+// Cosines and sines [T, d / 2] of the positions first .. first + T - 1, angles in fp64, scaled as the model's
+// rope says.
+struct RopeTable {
+    at::Tensor cos, sin;
+};
+RopeTable rope_table(const Model& model, const Layer& layer, int64_t first, int64_t tokens,
+                     const at::TensorOptions& options);
+// Rotates x [T, h, d] in place: halves (i, i + d / 2), as transformers does; `inverse`: back, which is also
+// the gradient.
+void rope(at::Tensor x, const RopeTable& table, bool inverse);
+
+// act = silu(gate) * up of gate_up [T, 2 I]: gate, then up.
+void swiglu(const at::Tensor& gate_up, at::Tensor act);
+// gate_up becomes its own gradient, given that of act.
+void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act);
+
+// Sum of the token losses [T, V] against targets [T] (int64; negative: does not count); logits become their
+// gradient times `scale` (1 / number of targets of the step).
+double cross_entropy(at::Tensor logits, const at::Tensor& targets, double scale);
+
+}  // namespace headroom::engine

@@ -1,0 +1,93 @@
+#include "reference/reference.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "decoder/parameters.h"
+
+namespace headroom::engine {
+namespace {
+
+using torch::Tensor;
+
+Tensor normed(const Tensor& x, const Tensor& weight, double epsilon) {
+    return x * (x.pow(2).mean(-1, true) + epsilon).rsqrt() * weight;
+}
+
+// Cosines and sines [N, 1, d]; written from the definitions, apart from the engine's own.
+std::pair<Tensor, Tensor> rotation(const Model& m, int64_t n, const torch::TensorOptions& options) {
+    Tensor exponent = torch::arange(0, m.head_dim, 2, torch::kDouble) / static_cast<double>(m.head_dim);
+    Tensor inverse = torch::pow(m.rope.theta, -exponent);
+    if (m.rope.scaling == "linear") inverse = inverse / m.rope.factor;
+    if (m.rope.scaling == "llama3") {
+        const Tensor wavelength = 2 * std::numbers::pi / inverse;
+        const double context = static_cast<double>(m.rope.original_context);
+        const Tensor blend = (context / wavelength - m.rope.low_freq_factor) /
+                             (m.rope.high_freq_factor - m.rope.low_freq_factor);
+        const Tensor smooth = (1 - blend) * inverse / m.rope.factor + blend * inverse;
+        Tensor scaled =
+            torch::where(wavelength > context / m.rope.low_freq_factor, inverse / m.rope.factor, inverse);
+        const Tensor middle = (wavelength <= context / m.rope.low_freq_factor) &
+                              (wavelength >= context / m.rope.high_freq_factor);
+        inverse = torch::where(middle, smooth, scaled);
+    }
+    const Tensor angles = torch::outer(torch::arange(n, torch::kDouble), inverse);
+    const Tensor both = torch::cat({angles, angles}, 1).unsqueeze(1);
+    return {both.cos().to(options), both.sin().to(options)};
+}
+
+Tensor rotated(const Tensor& x, const std::pair<Tensor, Tensor>& by) {
+    const auto halves = x.chunk(2, -1);
+    return x * by.first + torch::cat({-halves[1], halves[0]}, -1) * by.second;
+}
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t window) {
+    const int64_t n = q.size(0), repeat = q.size(1) / k.size(1);
+    const Tensor keys = k.repeat_interleave(repeat, 1).permute({1, 2, 0}),
+                 values = v.repeat_interleave(repeat, 1);
+    Tensor scores = torch::matmul(q.permute({1, 0, 2}), keys) / std::sqrt(static_cast<double>(q.size(2)));
+    const Tensor at = torch::arange(n);
+    Tensor seen = at.unsqueeze(0) <= at.unsqueeze(1);
+    if (window > 0) seen = seen & (at.unsqueeze(0) > at.unsqueeze(1) - window);
+    scores = scores.masked_fill(~seen, -std::numeric_limits<double>::infinity());
+    return torch::matmul(torch::softmax(scores, -1), values.permute({1, 0, 2}))
+        .permute({1, 0, 2})
+        .reshape({n, -1});
+}
+
+}  // namespace
+
+ReferenceResult reference_step(const Model& m, const at::Tensor& weights, const at::Tensor& tokens,
+                               bool honour_windows) {
+    const torch::AutoGradMode with_gradients(true);
+    const Tensor flat = weights.detach().clone().requires_grad_(true);
+    const ModelParameters p = parameters_in(m, flat);
+    const int64_t n = tokens.size(0), d = m.head_dim;
+    const auto by = rotation(m, n, flat.options().requires_grad(false));
+    Tensor x = torch::embedding(p.embedding, tokens);
+    for (size_t l = 0; l < p.layers.size(); ++l) {
+        const LayerParameters& w = p.layers[l];
+        Tensor qkv = torch::matmul(normed(x, w.input_norm, m.norm_epsilon), w.qkv.t());
+        if (w.qkv_bias.defined()) qkv = qkv + w.qkv_bias;
+        const auto parts = qkv.split_with_sizes({m.q_size(), m.kv_size(), m.kv_size()}, 1);
+        const Tensor q = rotated(parts[0].view({n, m.heads, d}), by),
+                     k = rotated(parts[1].view({n, m.kv_heads, d}), by);
+        Tensor out = torch::matmul(
+            attention(q, k, parts[2].reshape({n, m.kv_heads, d}), honour_windows ? m.layers[l].window : 0),
+            w.out.t());
+        if (w.out_bias.defined()) out = out + w.out_bias;
+        x = x + out;
+        const auto gate_up = torch::matmul(normed(x, w.mlp_norm, m.norm_epsilon), w.gate_up.t()).chunk(2, 1);
+        x = x + torch::matmul(torch::silu(gate_up[0]) * gate_up[1], w.down.t());
+    }
+    const Tensor logits = torch::matmul(normed(x, p.final_norm, m.norm_epsilon), p.head.t());
+    const Tensor loss =
+        torch::nll_loss(torch::log_softmax(logits.narrow(0, 0, n - 1), 1), tokens.narrow(0, 1, n - 1));
+    loss.backward();
+    return {loss.item<double>(), flat.grad()};
+}
+
+}  // namespace headroom::engine

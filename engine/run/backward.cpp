@@ -1,0 +1,172 @@
+// The backward ops of a step.
+#include "run/step_state.h"
+
+namespace headroom::engine {
+
+void Executor::State::add_product(at::Tensor sum, const at::Tensor& left, const at::Tensor& right) {
+    if (sum.scalar_type() == left.scalar_type()) {
+        sum.addmm_(left.t(), right);
+        return;
+    }
+    if (left.is_cuda() && sum.scalar_type() == at::kFloat) {
+        at::addmm_out(sum, sum, left.t(), right, at::kFloat);
+        return;
+    }
+    sum.addmm_(left.t().to(sum.scalar_type()), right.to(sum.scalar_type()));
+}
+
+void Executor::State::weight_gradient() {
+    const Model& m = plan.model;
+    if (layer_ < 0) return;  // the head's, by head()
+    const at::Tensor dx = rows("d hidden", m.hidden);
+    if (before_ == OpKind::activation) return add_product(g().down, dx, rows("activation", m.intermediate));
+    if (before_ == OpKind::norm_backward || before_ == OpKind::embed || before_ == OpKind::gate_up) {
+        add_product(g().out, dx, layer_views().attention.flatten(1));
+        if (g().out_bias.defined()) g().out_bias.add_(dx.sum(0, false, g().out_bias.scalar_type()));
+        return;
+    }
+    const at::Tensor normed = rows("normed", m.hidden);
+    if (norm_kind_ == Norm::mlp) return add_product(g().gate_up, layer_views().gate_up, normed);
+    const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
+    add_product(g().qkv, d_qkv, normed);
+    if (g().qkv_bias.defined()) g().qkv_bias.add_(d_qkv.sum(0, false, g().qkv_bias.scalar_type()));
+}
+
+void Executor::State::norm_backward() {
+    const double epsilon = plan.model.norm_epsilon;
+    const at::Tensor d = rows("d normed", plan.model.hidden), dx = rows("d hidden", plan.model.hidden);
+    if (norm_kind_ == Norm::final) {
+        return rms_norm_backward(rows("hidden 0", plan.model.hidden), parameters_.final_norm, epsilon, d, dx,
+                                 false, sums_.final_norm);
+    }
+    const LayerViews& v = layer_views();
+    if (norm_kind_ == Norm::mlp)
+        return rms_norm_backward(v.x_mid, w().mlp_norm, epsilon, d, dx, true, g().mlp_norm);
+    rms_norm_backward(v.x, w().input_norm, epsilon, d, dx, true, g().input_norm);
+    close_chunk();
+}
+
+void Executor::State::attention_own_backward() {
+    const Model& m = plan.model;
+    const LayerViews& v = layer_views();
+    const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
+    const auto part = [&](int64_t first, int64_t size, int64_t heads) {
+        return d_qkv.narrow(1, first, size).unflatten(1, {heads, m.head_dim});
+    };
+    attention_backward(v.q, v.k, v.v, v.attention, v.lse,
+                       rows("d attention", m.q_size()).unflatten(1, {m.heads, m.head_dim}),
+                       span_of(chunk_first()), part(0, m.q_size(), m.heads), false,
+                       part(m.q_size(), m.kv_size(), m.kv_heads),
+                       part(m.q_size() + m.kv_size(), m.kv_size(), m.kv_heads));
+    d_q_fresh_ = true;
+    emitted_ = false;
+}
+
+Result<void> Executor::State::attention_past_backward(const Op& op) {
+    const Model& m = plan.model;
+    const LayerViews& v = layer_views();
+    const PastPiece piece =
+        past_pieces(plan, chunk_, layer_, true, touched_from_[static_cast<size_t>(layer_)]).at(op.piece);
+    const at::Tensor d_q = view("d q summed", {rows_, m.heads, m.head_dim}, sum_);
+    const int64_t keys = piece.last - piece.first;
+    const at::Tensor d_k = view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_);
+    const at::Tensor d_v = view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_,
+                                keys * m.kv_size() * static_cast<int64_t>(c10::elementSize(type_)));
+    const at::Tensor d_out = rows("d attention", m.q_size()).unflatten(1, {m.heads, m.head_dim});
+    visit_past(piece, [&](const at::Tensor& k, const at::Tensor& value, int64_t at, int64_t count) {
+        attention_backward(v.q, k, value, v.attention, v.lse, d_out, span_of(at), d_q, !d_q_fresh_,
+                           d_k.narrow(0, at - piece.first, count), d_v.narrow(0, at - piece.first, count));
+        d_q_fresh_ = false;
+    });
+    emitted_ = true;
+    return {};
+}
+
+// Adds a piece's dK and dV to its gradient pages; or, where nothing was emitted, the chunk's own pages to its
+// dK and dV: all later chunks have added to them.
+Result<void> Executor::State::accumulate(const Op& op) {
+    const Model& m = plan.model;
+    const int64_t page = plan.decisions.page.count();
+    if (emitted_) {
+        emitted_ = false;
+        int64_t& touched = touched_from_[static_cast<size_t>(layer_)];
+        const std::vector<PastPiece> pieces = past_pieces(plan, chunk_, layer_, true, touched);
+        const PastPiece& piece = pieces.at(op.piece);
+        const int64_t first = piece.first / page, last = ceil_div(piece.last, page),
+                      keys = piece.last - piece.first;
+        for (int64_t p = last - 1; p >= first; --p) {
+            if (pages_.has(PageKind::gradient, layer_, p)) continue;
+            HEADROOM_CHECK(pages_.take(PageKind::gradient, layer_, p));
+            for (int half = 0; half < 2; ++half)
+                page_view(PageKind::gradient, {p, 1, pages_.unit(PageKind::gradient, layer_, p)}, half)
+                    .zero_();
+        }
+        for (const PageRun& run : pages_.runs(PageKind::gradient, layer_, first, last)) {
+            const int64_t from = std::max(piece.first, run.first * page),
+                          to = std::min(piece.last, (run.first + run.count) * page);
+            for (int half = 0; half < 2; ++half) {
+                const at::Tensor emitted =
+                    view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_,
+                         half * keys * m.kv_size() * static_cast<int64_t>(c10::elementSize(type_)));
+                page_view(PageKind::gradient, run, half)
+                    .narrow(0, from - run.first * page, to - from)
+                    .add_(emitted.narrow(0, from - piece.first, to - from));
+            }
+        }
+        // Only after the last piece: the pieces of one chunk are cut by what the chunks after it touched.
+        if (op.piece + 1u == pieces.size())
+            touched = std::min(touched, (chunk_first() - visible_past(plan, chunk_, layer_)) / page * page);
+        return {};
+    }
+    const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
+    const int64_t first = chunk_first() / page, last = first + ceil_div(rows_, page);
+    for (int64_t p = first; p < last; ++p) {
+        if (!pages_.has(PageKind::gradient, layer_, p)) continue;
+        const int64_t at = p * page - chunk_first(), count = std::min(page, rows_ - at);
+        for (int half = 0; half < 2; ++half) {
+            at::Tensor to = d_qkv.narrow(0, at, count)
+                                .narrow(1, m.q_size() + half * m.kv_size(), m.kv_size())
+                                .unflatten(1, {m.kv_heads, m.head_dim});
+            to.add_(page_view(PageKind::gradient, {p, 1, pages_.unit(PageKind::gradient, layer_, p)}, half)
+                        .narrow(0, 0, count));
+        }
+    }
+    return {};
+}
+
+void Executor::State::rope_backward() {
+    const Model& m = plan.model;
+    const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
+    const at::Tensor d_q = d_qkv.narrow(1, 0, m.q_size()).unflatten(1, {m.heads, m.head_dim});
+    if (!d_q_fresh_) d_q.add_(view("d q summed", {rows_, m.heads, m.head_dim}, sum_));
+    if (rope_chunk_ != chunk_ || rope_window_ != layer().window) {
+        rope_ = rope_table(plan.model, layer(), chunk_first(), rows_, d_qkv.options());
+        rope_chunk_ = chunk_;
+        rope_window_ = layer().window;
+    }
+    engine::rope(d_q, rope_, true);
+    engine::rope(d_qkv.narrow(1, m.q_size(), m.kv_size()).unflatten(1, {m.kv_heads, m.head_dim}), rope_,
+                 true);
+}
+
+// The chunk is done with this layer: K and V of the chunk before it have no reader left, nor have its own
+// sums.
+void Executor::State::close_chunk() {
+    const int64_t page = plan.decisions.page.count(), size = plan.decisions.chunk.count();
+    const auto free_chunk = [&](PageKind kind, int64_t chunk) {
+        const int64_t first = chunk * size / page, last = first + ceil_div(plan.chunk_tokens(chunk), page);
+        for (int64_t p = first; p < last; ++p) {
+            if (pages_.has(kind, layer_, p)) pages_.free(kind, layer_, p);
+        }
+    };
+    if (chunk_ > 0) free_chunk(PageKind::kv, chunk_ - 1);
+    free_chunk(PageKind::gradient, chunk_);
+}
+
+void Executor::State::embed_backward() {
+    const at::Tensor ids = tokens_.narrow(0, chunk_first(), rows_);
+    const at::Tensor dx = rows("d hidden", plan.model.hidden);
+    sums_.embedding.index_add_(0, ids, dx.to(sums_.embedding.scalar_type()));
+}
+
+}  // namespace headroom::engine

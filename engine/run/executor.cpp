@@ -1,0 +1,60 @@
+#include "run/executor.h"
+
+#include <c10/core/GradMode.h>
+
+#include <string>
+
+#include "program/names.h"
+#include "run/clock.h"
+#include "run/step_state.h"
+
+namespace headroom::engine {
+
+Executor::Executor(const Plan& plan, const Program& program, at::Tensor arena, OptimizerSettings settings)
+    : state_(std::make_unique<State>(plan, program, std::move(arena), settings)) {}
+Executor::~Executor() = default;
+
+at::Tensor Executor::weights() const {
+    return state_->weights;
+}
+at::Tensor Executor::weight_gradients() const {
+    return state_->gradients;
+}
+at::Tensor Executor::optimizer_states() const {
+    return state_->states;
+}
+int64_t Executor::steps_done() const {
+    return state_->steps;
+}
+void Executor::set_steps_done(int64_t steps) {
+    state_->steps = steps;
+}
+
+Result<StepResult> Executor::step(const at::Tensor& tokens, const std::function<bool(OpId)>& keep_going) {
+    const c10::NoGradGuard no_grad;
+    State& s = *state_;
+    const std::unique_ptr<OpClock> clock = make_clock(s.arena.device(), s.program.size());
+    StepResult result;
+    s.begin(tokens);
+    for (OpId id = 0; id < s.program.size(); ++id) {
+        if (keep_going && !keep_going(id)) return fail("", "interrupted", "", Fault::interrupted);
+        clock->begin(id);
+        try {
+            HEADROOM_CHECK(s.run(id));
+        } catch (const c10::Error& e) {
+            const Op& op = s.program.ops[id];
+            return fail("op " + std::to_string(id) + " (" + std::string(name_of(op.kind)) + ", chunk " +
+                            std::to_string(static_cast<int32_t>(op.chunk)) + ", layer " +
+                            std::to_string(static_cast<int16_t>(op.layer)) + ")",
+                        e.what_without_backtrace(), "", Fault::run_failed);
+        }
+        clock->end(id);
+    }
+    clock->read(result.start_ns, result.end_ns);
+    ++s.steps;
+    result.loss = s.loss();
+    result.gradient_norm = s.gradient_norm();
+    return result;
+}
+
+}  // namespace headroom::engine

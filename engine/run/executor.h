@@ -1,0 +1,65 @@
+// Executes one Program, op by op in the order of its ids, in the buffers and at the addresses that the
+// planner gave it.
+//
+// Contract:
+//  - Built from the plan by the lowering that the simulator uses; check_supported() has passed.
+//  - Every activation, gradient, page and state lives in the arena; what an op needs besides is freed when it
+//  ends.
+//  - One step: step() runs the program once and returns what it measured. Weights, states and step count
+//  stay.
+// Cost of the executor itself: some microseconds an op.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/result.h"
+#include "decoder/parameters.h"
+#include "plan/plan.h"
+#include "program/program.h"
+#include "run/pages.h"
+
+namespace headroom::engine {
+
+// Source of AdamW: Loshchilov, Hutter, arXiv 1711.05101.
+struct OptimizerSettings {
+    double learning_rate = 1e-4;
+    double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1;
+    double clip_norm = 1.0;  // gradients are scaled so that their norm is at most this; 0: never
+    uint64_t seed = 0;       // of the stochastic rounding of bf16 weights
+};
+
+struct StepResult {
+    double loss = 0;                        // mean over the targets
+    double gradient_norm = 0;               // before clipping; 0 where the plan has no optimizer
+    std::vector<int64_t> start_ns, end_ns;  // by op, from the start of the step
+};
+
+class Executor {
+public:
+    // `arena`: one uint8 tensor of program.arena[device] bytes, aligned to kAlignment.
+    Executor(const Plan& plan, const Program& program, at::Tensor arena, OptimizerSettings settings = {});
+    ~Executor();
+
+    // Views of the arena: flat, in the order of parameter_list().
+    at::Tensor weights() const;
+    at::Tensor weight_gradients() const;
+    // m, then v; undefined for sgd.
+    at::Tensor optimizer_states() const;
+
+    // Runs one step over `tokens` [context] (int64, any device). `keep_going` is asked before each op; false
+    // stops the step. Errors: interrupted; a page pool that runs over; an op that fails, by its id and kind.
+    Result<StepResult> step(const at::Tensor& tokens, const std::function<bool(OpId)>& keep_going = {});
+    int64_t steps_done() const;
+    void set_steps_done(int64_t steps);  // of a resumed run
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace headroom::engine

@@ -1,0 +1,155 @@
+// The forward ops of a step.
+#include "run/step_state.h"
+
+namespace headroom::engine {
+
+void Executor::State::embed() {
+    const at::Tensor ids = tokens_.narrow(0, chunk_first(), rows_);
+    at::Tensor x = rows(pass_ == Pass::fill ? "hidden 0" : of_layer("x", 0), plan.model.hidden);
+    at::index_select_out(x, parameters_.embedding, 0, ids);
+}
+
+void Executor::State::norm() {
+    const double epsilon = plan.model.norm_epsilon;
+    at::Tensor out = rows("normed", plan.model.hidden);
+    if (layer_ < 0) {
+        norm_kind_ = Norm::final;
+        return rms_norm(rows("hidden 0", plan.model.hidden), parameters_.final_norm, epsilon, out);
+    }
+    const bool mlp = before_ == OpKind::attention_out || before_ == OpKind::activation_backward;
+    norm_kind_ = mlp ? Norm::mlp : Norm::attention;
+    const LayerViews& v = layer_views();
+    rms_norm(mlp ? v.x_mid : v.x, mlp ? w().mlp_norm : w().input_norm, epsilon, out);
+}
+
+void Executor::State::qkv() {
+    at::Tensor out = layer_views().qkv;
+    const at::Tensor in = rows("normed", plan.model.hidden);
+    if (w().qkv_bias.defined()) {
+        at::addmm_out(out, w().qkv_bias, in, w().qkv.t());
+    } else {
+        at::mm_out(out, in, w().qkv.t());
+    }
+}
+
+Result<void> Executor::State::rope() {
+    const LayerViews& v = layer_views();
+    if (rope_chunk_ != chunk_ || rope_window_ != layer().window || rope_.cos.size(0) != rows_) {
+        rope_ = rope_table(plan.model, layer(), chunk_first(), rows_, v.qkv.options());
+        rope_chunk_ = chunk_;
+        rope_window_ = layer().window;
+    }
+    engine::rope(v.q, rope_, false);
+    engine::rope(v.k, rope_, false);
+    if (pass_ != Pass::fill || chunk_ + 1 >= plan.chunks() || visible_past(plan, chunk_ + 1, layer_) == 0)
+        return {};
+    // The chunk's K and V are final: to their pages.
+    const int64_t page = plan.decisions.page.count(), first = chunk_first() / page;
+    const int64_t last = first + ceil_div(rows_, page);
+    for (int64_t p = first; p < last; ++p) HEADROOM_CHECK(pages_.take(PageKind::kv, layer_, p));
+    for (const PageRun& run : pages_.runs(PageKind::kv, layer_, first, last)) {
+        const int64_t at = run.first * page - chunk_first(), count = std::min(run.count * page, rows_ - at);
+        page_view(PageKind::kv, run, 0).narrow(0, 0, count).copy_(v.k.narrow(0, at, count));
+        page_view(PageKind::kv, run, 1).narrow(0, 0, count).copy_(v.v.narrow(0, at, count));
+    }
+    return {};
+}
+
+at::Tensor Executor::State::page_view(PageKind kind, const PageRun& run, int half) const {
+    const Decisions& d = plan.decisions;
+    const at::ScalarType type = scalar_type(kind == PageKind::kv ? d.kv : d.kv_gradients);
+    const int64_t page = d.page.count(), heads = plan.model.kv_heads, dim = plan.model.head_dim;
+    const Buffer& pool = program.buffers[by_name_.at("page pool")];
+    // Bytes of the K (or V) of one unit.
+    const int64_t kv_unit = std::min(bytes_of(d.kv, page * heads * dim).count(),
+                                     bytes_of(d.kv_gradients, page * heads * dim).count());
+    return view("page pool", {run.count * page, heads, dim}, type,
+                half * (pool.bytes / 2) + run.unit * kv_unit);
+}
+
+Span Executor::State::span_of(int64_t key_at) const {
+    return {chunk_first(), key_at, plan.decisions.honour_windows ? layer().window : 0};
+}
+
+void Executor::State::attention_own() {
+    const LayerViews& v = layer_views();
+    attention_forward(v.q, v.k, v.v, span_of(chunk_first()), v.attention, v.lse);
+}
+
+void Executor::State::visit_past(
+    const PastPiece& piece,
+    const std::function<void(const at::Tensor&, const at::Tensor&, int64_t, int64_t)>& visit) const {
+    const int64_t page = plan.decisions.page.count(), segment = plan.decisions.segment.count();
+    for (const PageRun& run :
+         pages_.runs(PageKind::kv, layer_, piece.first / page, ceil_div(piece.last, page))) {
+        const at::Tensor k = page_view(PageKind::kv, run, 0), v = page_view(PageKind::kv, run, 1);
+        const int64_t first = std::max(piece.first, run.first * page),
+                      last = std::min(piece.last, (run.first + run.count) * page);
+        for (int64_t at = first; at < last; at += segment) {
+            const int64_t keys = std::min(segment, last - at), within = at - run.first * page;
+            visit(k.narrow(0, within, keys), v.narrow(0, within, keys), at, keys);
+        }
+    }
+}
+
+void Executor::State::attention_past(const Op& op) {
+    const LayerViews& v = layer_views();
+    const int64_t full = std::min(plan.decisions.chunk.count(), plan.context.count());
+    const at::Tensor part = view("attention of one segment", v.attention.sizes(), type_);
+    const at::Tensor part_lse =
+        view("attention of one segment", v.lse.sizes(), sum_,
+             full * plan.model.q_size() * static_cast<int64_t>(c10::elementSize(type_)));
+    const PastPiece piece = past_pieces(plan, chunk_, layer_, false, 0).at(op.piece);
+    visit_past(piece, [&](const at::Tensor& k, const at::Tensor& value, int64_t at, int64_t) {
+        if (partial_pending_) attention_merge(v.attention, v.lse, part, part_lse);
+        attention_forward(v.q, k, value, span_of(at), part, part_lse);
+        partial_pending_ = true;
+    });
+}
+
+void Executor::State::merge() {
+    if (!partial_pending_) return;
+    const LayerViews& v = layer_views();
+    const int64_t full = std::min(plan.decisions.chunk.count(), plan.context.count());
+    attention_merge(v.attention, v.lse, view("attention of one segment", v.attention.sizes(), type_),
+                    view("attention of one segment", v.lse.sizes(), sum_,
+                         full * plan.model.q_size() * static_cast<int64_t>(c10::elementSize(type_))));
+    partial_pending_ = false;
+}
+
+void Executor::State::attention_out() {
+    const LayerViews& v = layer_views();
+    at::Tensor out = v.x_mid;
+    if (out.data_ptr() != v.x.data_ptr()) out.copy_(v.x);
+    out.addmm_(v.attention.flatten(1), w().out.t());
+    if (w().out_bias.defined()) out.add_(w().out_bias);
+}
+
+void Executor::State::down(const Op&) {
+    const bool last = layer_ + 1 == plan.model.layer_count();
+    const std::string to = pass_ == Pass::fill || last ? "hidden 0" : of_layer("x", layer_ + 1);
+    at::Tensor out = rows(to, plan.model.hidden);
+    const at::Tensor in = layer_views().x_mid;
+    if (out.data_ptr() != in.data_ptr()) out.copy_(in);
+    out.addmm_(rows("activation", plan.model.intermediate), w().down.t());
+}
+
+// Logits, loss and their gradients, one tile of tokens after the other, so that only one tile of logits
+// exists. The ops loss, weight_gradient and head_backward that follow are part of it.
+void Executor::State::head() {
+    const int64_t tile = plan.decisions.loss_tile.count() == 0 ? rows_ : plan.decisions.loss_tile.count();
+    const at::Tensor normed = rows("normed", plan.model.hidden);
+    const at::Tensor d_normed = rows("d normed", plan.model.hidden);
+    for (int64_t at = 0; at < rows_; at += tile) {
+        const int64_t count = std::min(tile, rows_ - at);
+        const at::Tensor in = normed.narrow(0, at, count);
+        at::Tensor logits = view("logits", {count, plan.model.vocabulary}, type_);
+        at::mm_out(logits, in, parameters_.head.t());
+        loss_sum_ += cross_entropy(logits, targets_.narrow(0, chunk_first() + at, count), target_scale_);
+        add_product(sums_.head, logits, in);
+        at::Tensor d = d_normed.narrow(0, at, count);
+        at::mm_out(d, logits, parameters_.head);
+    }
+}
+
+}  // namespace headroom::engine

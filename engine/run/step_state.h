@@ -1,0 +1,118 @@
+// What an executor keeps while a step runs: views of the arena, the page table, and where in the step it is.
+// Only for the files of the executor.
+//
+// Which norm or weight gradient an op is follows from the op before it: the order inside a layer is fixed
+// (program/layer.h).
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "decoder/attention.h"
+#include "decoder/pointwise.h"
+#include "program/layer.h"
+#include "program/past_pieces.h"
+#include "run/executor.h"
+
+namespace headroom::engine {
+
+at::ScalarType scalar_type(Dtype dtype);
+
+// Views of one layer's buffers for the tokens of one chunk.
+struct LayerViews {
+    at::Tensor x, x_mid;        // [T, H]
+    at::Tensor qkv;             // [T, Q + 2 KV]
+    at::Tensor q, k, v;         // of qkv: [T, h, d], [T, g, d]
+    at::Tensor attention, lse;  // [T, h, d], [T, h]
+    at::Tensor gate_up;         // [T, 2 I]
+};
+
+struct Executor::State {
+    State(const Plan& plan, const Program& program, at::Tensor arena, OptimizerSettings settings);
+
+    void begin(const at::Tensor& tokens);
+    Result<void> run(OpId id);
+    double loss() const { return loss_sum_ * target_scale_; }
+    double gradient_norm() const { return norm_; }
+
+    const Plan& plan;
+    const Program& program;
+    at::Tensor arena;
+    OptimizerSettings settings;
+    at::Tensor weights, gradients, states;
+    int64_t steps = 0;
+
+private:
+    enum class Norm : uint8_t { attention, mlp, final };
+
+    // `sizes` of the buffer called `name`, from `offset` bytes into it on.
+    at::Tensor view(const std::string& name, at::IntArrayRef sizes, at::ScalarType type,
+                    int64_t offset = 0) const;
+    bool has(const std::string& name) const { return by_name_.contains(name); }
+    at::Tensor rows(const std::string& name, int64_t columns) const;  // [T, columns] of activations
+    const LayerViews& layer_views();
+    LayerViews make_views(const std::string& x, const std::string& qkv, const std::string& attention,
+                          const std::string& x_mid, const std::string& gate_up) const;
+    std::string of_layer(const char* name, int64_t layer) const;
+    void enter(const Op& op);  // a chunk, layer or pass
+
+    // forward.cpp
+    void embed();
+    void norm();
+    void qkv();
+    Result<void> rope();
+    void attention_own();
+    void attention_past(const Op& op);
+    void merge();
+    void attention_out();
+    void down(const Op& op);
+    void head();
+    // backward.cpp
+    void weight_gradient();
+    void norm_backward();
+    void attention_own_backward();
+    Result<void> attention_past_backward(const Op& op);
+    Result<void> accumulate(const Op& op);
+    void rope_backward();
+    void close_chunk();
+    void embed_backward();
+    // update.cpp
+    void gradient_norm_op();
+    void update(const Op& op);
+
+    void add_product(at::Tensor sum, const at::Tensor& left, const at::Tensor& right);  // sum += left^T right
+    // K (half 0) or V (half 1) of a run of pages as [tokens, g, d].
+    at::Tensor page_view(PageKind kind, const PageRun& run, int half) const;
+    // Calls visit(k, v, first token, tokens) for tokens [first, last) of the past, at most a segment at once.
+    void visit_past(
+        const PastPiece& piece,
+        const std::function<void(const at::Tensor&, const at::Tensor&, int64_t, int64_t)>& visit) const;
+    Span span_of(int64_t key_at) const;
+    const Layer& layer() const { return plan.model.layers[static_cast<size_t>(layer_)]; }
+    const LayerParameters& w() const { return parameters_.layers[static_cast<size_t>(layer_)]; }
+    const LayerParameters& g() const { return sums_.layers[static_cast<size_t>(layer_)]; }
+    int64_t chunk_first() const { return chunk_ * plan.decisions.chunk.count(); }
+
+    std::unordered_map<std::string, BufferId> by_name_;
+    ModelParameters parameters_, sums_;
+    at::ScalarType type_, sum_;  // of activations; of log-sum-exp and running sums
+    at::Tensor tokens_;          // [context] int32, on the device
+    at::Tensor targets_;         // [context] int64: the next token, -1 where there is none
+    PageTable pages_;
+    std::vector<int64_t> touched_from_;  // by layer: gradient pages exist from this token on
+    // Where the step is.
+    Pass pass_ = Pass::setup;
+    int64_t chunk_ = -1, layer_ = -1, rows_ = 0;
+    OpKind before_ = OpKind::zero;
+    Norm norm_kind_ = Norm::attention;
+    bool views_known_ = false, d_q_fresh_ = true, emitted_ = false;
+    bool partial_pending_ = false;  // an attention to the past that is not merged yet
+    LayerViews views_;
+    RopeTable rope_;
+    int64_t rope_chunk_ = -1, rope_window_ = -1;
+    double loss_sum_ = 0, target_scale_ = 0, norm_ = 0;
+    at::Generator random_;
+};
+
+}  // namespace headroom::engine

@@ -1,0 +1,65 @@
+#include "run/supported.h"
+
+#include <set>
+#include <string>
+
+namespace headroom::engine {
+namespace {
+
+Result<void> refuse(const std::string& key, const std::string& found, const std::string& allowed) {
+    return fail("key '" + key + "'", found, allowed + " (what the engine runs today)");
+}
+
+Result<void> check_model(const Model& m) {
+    static const std::set<std::string> families{"qwen2", "llama", "mistral"};
+    if (!families.contains(m.type))
+        return refuse("model", "model type '" + m.type + "'", "qwen2, llama or mistral");
+    static const std::set<std::string> scalings{"", "default", "linear", "llama3"};
+    if (!scalings.contains(m.rope.scaling))
+        return refuse("model", "rope scaling '" + m.rope.scaling + "'", "none, linear or llama3");
+    if (m.activation != "silu") return refuse("model", "activation '" + m.activation + "'", "silu");
+    if (m.mlp_bias) return refuse("model", "biases in the MLP", "none");
+    return {};
+}
+
+}  // namespace
+
+Result<void> check_supported(const Plan& plan) {
+    HEADROOM_CHECK(check_model(plan.model));
+    const Decisions& d = plan.decisions;
+    const int64_t layers = plan.model.layer_count();
+    if (d.strategy != "chunked" && d.strategy != "whole-sequence")
+        return refuse("plan.strategy", "'" + d.strategy + "'", "'chunked' or 'whole-sequence'");
+    if (d.attention.sparse) return refuse("plan.attention", "sparse", "dense");
+    if (plan.chunks() > 1) {
+        if (d.kv_residency.device_layers != layers)
+            return refuse("plan.kv", "pages off the device", "'device'");
+        if (d.kv_gradient_residency.device_layers != layers)
+            return refuse("plan.kv_gradients", "pages off the device", "'device'");
+    }
+    if (d.weights_home != Home::device) return refuse("plan.weights_home", "not on the device", "'device'");
+    if (d.gradients_home != Home::device)
+        return refuse("plan.gradients_home", "not on the device", "'device'");
+    if (d.states_home != Home::device) return refuse("plan.states_home", "not on the device", "'device'");
+    if (d.attention_outputs == AttentionOutputs::device || d.attention_outputs == AttentionOutputs::host)
+        return refuse("plan.attention_outputs", "kept from the fill pass", "'recompute' or 'chunk'");
+    if (d.activations == Activations::checkpoint_host)
+        return refuse("plan.activations", "'checkpoint_host'", "'keep' or 'checkpoint_device'");
+    if (d.gradient_pages != GradientPages::first_touch)
+        return refuse("plan.gradient_pages", "'all_at_once'", "'first_touch'");
+    if (bytes_of(d.kv, 1) != bytes_of(d.weights, 1))
+        return refuse("plan.kv_dtype", "'" + std::string(name_of(d.kv)) + "'", "the dtype of the weights");
+    if (d.mlp_tile.count() > 0 && d.mlp_tile < plan.context) return refuse("plan.mlp_tile", "tiles", "0");
+    if (d.wavefront != 1) return refuse("plan.wavefront", "2", "1");
+    if (d.fill_head) return refuse("plan.fill_head", "true", "false");
+    if (d.logits_fp32 != 0) return refuse("plan.logits_fp32", "copies", "0");
+    const Recipe& r = plan.recipe;
+    if (r.lora_rank > 0) return refuse("training.trainable", "LoRA", "'all'");
+    if (r.batch != 1) return refuse("training.batch", std::to_string(r.batch), "1");
+    if (r.master_weights) return refuse("training.master_weights", "true", "false");
+    if (r.optimizer == Optimizer::adamw8bit)
+        return refuse("training.optimizer", "'adamw8bit'", "sgd, adamw, none");
+    return {};
+}
+
+}  // namespace headroom::engine

@@ -1,0 +1,55 @@
+// The optimizer: norm of the gradients, clipping, and the update in the pieces that the program names.
+#include <cmath>
+
+#include "run/step_state.h"
+
+namespace headroom::engine {
+namespace {
+
+// bf16 of fp32 values, rounded up with the probability of what is cut off: means stay, updates below half a
+// step of bf16 are not lost. Source: Gupta et al., arXiv 1502.02551.
+at::Tensor rounded_stochastically(const at::Tensor& wide, const at::Generator& random) {
+    const at::Tensor bits = wide.contiguous().view(at::kInt);
+    const at::Tensor noise = at::randint(0, 1 << 16, bits.sizes(), random, bits.options());
+    return (bits + noise).bitwise_and_(static_cast<int64_t>(~0xffff)).view(at::kFloat).to(at::kBFloat16);
+}
+
+}  // namespace
+
+void Executor::State::gradient_norm_op() {
+    norm_ = gradients.norm(2, at::kDouble).item<double>();
+}
+
+void Executor::State::update(const Op& op) {
+    const int64_t total = weights.numel();
+    int64_t pieces = 0;
+    for (auto it = program.ops.rbegin(); it != program.ops.rend() && it->pass == Pass::update; ++it) {
+        if (it->kind == OpKind::update) pieces = std::max<int64_t>(pieces, it->piece + 1);
+    }
+    // Every piece but the last has the size of the first.
+    const int64_t size = pieces == 1 ? total : std::min<int64_t>(total, 64 * kMiB);
+    const int64_t first = op.piece * size, count = std::min(size, total - first);
+    const double clip =
+        settings.clip_norm > 0 && norm_ > settings.clip_norm ? settings.clip_norm / norm_ : 1.0;
+    const at::ScalarType wide = sum_type(type_);
+    at::Tensor w = weights.narrow(0, first, count);
+    const at::Tensor g = gradients.narrow(0, first, count).to(wide).mul(clip);
+    at::Tensor updated = w.to(wide);
+    if (plan.recipe.optimizer == Optimizer::sgd) {
+        updated = updated - g * settings.learning_rate;
+    } else {
+        const double t = static_cast<double>(steps + 1);
+        at::Tensor m = states.select(0, 0).narrow(0, first, count),
+                   v = states.select(0, 1).narrow(0, first, count);
+        m.mul_(settings.beta1).add_(g, 1 - settings.beta1);
+        v.mul_(settings.beta2).add_(g.square(), 1 - settings.beta2);
+        const at::Tensor mean = m.to(wide) / (1 - std::pow(settings.beta1, t));
+        const at::Tensor root =
+            (v.to(wide) / (1 - std::pow(settings.beta2, t))).sqrt_().add_(settings.epsilon);
+        updated = updated * (1 - settings.learning_rate * settings.weight_decay) -
+                  mean / root * settings.learning_rate;
+    }
+    w.copy_(type_ == at::kBFloat16 ? rounded_stochastically(updated, random_) : updated);
+}
+
+}  // namespace headroom::engine

@@ -1,0 +1,101 @@
+// Small plans that the engine runs on the CPU, and what one step of them gives.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "program/program.h"
+#include "reference/reference.h"
+#include "run/executor.h"
+#include "run/supported.h"
+#include "sim/program/small_plan.h"
+#include "strategy/strategy.h"
+
+namespace headroom::engine::test {
+
+struct Family {
+    std::string type;
+    bool bias = false, tied = false;
+    int64_t window = 0;
+    std::string scaling;
+};
+
+// hidden 64, 4 query and 2 KV heads of 16, 3 layers; every tensor in `dtype`; SGD.
+inline Plan small_plan(const Family& family, Dtype dtype, int64_t context, int64_t chunk, int64_t page) {
+    Plan p = headroom::test::tiny_plan();
+    p.model.type = family.type;
+    p.model.qkv_bias = family.bias;
+    p.model.tied_embeddings = family.tied;
+    for (Layer& l : p.model.layers) l.window = family.window;
+    p.model.rope.theta = 1000;
+    p.model.rope.scaling = family.scaling;
+    if (family.scaling == "llama3") {
+        p.model.rope.factor = 8;
+        p.model.rope.original_context = 64;
+    }
+    p.context = Tokens(context);
+    Decisions& d = p.decisions;
+    d.chunk = Tokens(chunk);
+    d.page = Tokens(page);
+    d.staging_slot = Bytes(64 * 1024);
+    d.segment = Tokens(std::max<int64_t>(32, page));
+    d.weights = d.kv = d.kv_gradients = p.recipe.gradients = p.recipe.states = dtype;
+    p.recipe.optimizer = Optimizer::none;
+    const int64_t layers = p.model.layer_count();
+    d.kv_residency = d.kv_gradient_residency = Residency{layers, 0, 0};
+    return p;
+}
+
+inline at::Tensor random_weights(const Plan& plan, uint64_t seed = 1) {
+    at::Generator random = at::detail::createCPUGenerator(seed);
+    const int64_t count = count_parameters(plan.model).total();
+    return at::randn({count}, random, at::kDouble).mul_(0.15);
+}
+inline at::Tensor random_tokens(const Plan& plan, uint64_t seed = 2) {
+    at::Generator random = at::detail::createCPUGenerator(seed);
+    return at::randint(plan.model.vocabulary, {plan.context.count()}, random, at::kLong);
+}
+
+// A plan with its program, arena and executor; weights as random_weights().
+struct Run {
+    explicit Run(Plan p, OptimizerSettings settings = {}, const at::Device& device = at::kCPU)
+        : plan(std::move(p)) {
+        const Result<void> checked = check_plan(plan, "");
+        if (!checked) ADD_FAILURE() << checked.error().text();
+        const Result<void> supported = check_supported(plan);
+        if (!supported) ADD_FAILURE() << supported.error().text();
+        Result<Program> lowered = lower(plan);
+        if (!lowered) ADD_FAILURE() << lowered.error().text();
+        program = std::move(*lowered);
+        // What was never written must not be read: NaN everywhere.
+        arena = at::full({program.arena[0] + kAlignment}, 0xff,
+                         at::TensorOptions().dtype(at::kByte).device(device));
+        const auto address = reinterpret_cast<uintptr_t>(arena.data_ptr());
+        const int64_t skip = static_cast<int64_t>((kAlignment - address % kAlignment) % kAlignment);
+        executor =
+            std::make_unique<Executor>(plan, program, arena.narrow(0, skip, program.arena[0]), settings);
+        executor->weights().copy_(random_weights(plan));
+        if (executor->optimizer_states().defined()) executor->optimizer_states().zero_();
+    }
+    StepResult step() {
+        Result<StepResult> r = executor->step(random_tokens(plan));
+        if (!r) {
+            ADD_FAILURE() << r.error().text();
+            return {};
+        }
+        return std::move(*r);
+    }
+    Plan plan;
+    Program program;
+    at::Tensor arena;
+    std::unique_ptr<Executor> executor;
+};
+
+// |a - b| / |b| in the 2-norm.
+inline double relative_error(const at::Tensor& a, const at::Tensor& b) {
+    const at::Tensor wide = b.to(at::kDouble);
+    return ((a.to(at::kDouble) - wide).norm() / wide.norm()).item<double>();
+}
+
+}  // namespace headroom::engine::test

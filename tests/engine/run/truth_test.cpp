@@ -1,0 +1,123 @@
+// Loss and every gradient of the engine against whole-sequence autograd.
+#include <cstdio>
+
+#include "decoder/parameters.h"
+#include "engine/run/small_model.h"
+
+namespace headroom::engine::test {
+namespace {
+
+const Family kFamilies[] = {{"qwen2", true, false, 0, ""},
+                            {"qwen2", true, true, 0, ""},
+                            {"llama", false, false, 0, "llama3"},
+                            {"mistral", false, false, 20, ""}};
+
+struct Errors {
+    double worst = 0;  // of the loss and of any parameter's gradient
+    double whole = 0;  // of all gradients as one vector
+};
+
+Errors errors_of(const Plan& plan, const at::Device& device = at::kCPU) {
+    Run run(plan, {}, device);
+    const StepResult got = run.step();
+    // What the engine was given: weights as its dtype holds them.
+    const at::Tensor weights = random_weights(plan).to(run.executor->weights().scalar_type()).to(at::kDouble);
+    const ReferenceResult truth =
+        reference_step(plan.model, weights, random_tokens(plan), plan.decisions.honour_windows);
+    const at::Tensor gradients = run.executor->weight_gradients().cpu();
+    Errors errors{std::abs(got.loss - truth.loss) / truth.loss, relative_error(gradients, truth.gradients)};
+    for (const Parameter& p : parameter_list(plan.model)) {
+        const double error = relative_error(gradients.narrow(0, p.offset, p.elements()),
+                                            truth.gradients.narrow(0, p.offset, p.elements()));
+        if (!(error <= errors.worst)) errors.worst = error;  // NaN too
+        EXPECT_LT(error, 0.1) << p.name;
+    }
+    return errors;
+}
+
+double worst_error(const Plan& plan, const at::Device& device = at::kCPU) {
+    return errors_of(plan, device).worst;
+}
+
+TEST(Truth, EveryFamilyChunkAndPage) {
+    for (const Family& family : kFamilies) {
+        for (const auto& [context, chunk, page] :
+             {std::array<int64_t, 3>{96, 32, 8}, {96, 96, 8}, {100, 32, 16}, {100, 24, 8}, {70, 64, 64}}) {
+            const Plan plan = small_plan(family, Dtype::fp64, context, chunk, page);
+            EXPECT_LT(worst_error(plan), 1e-10) << family.type << " " << family.window << " context "
+                                                << context << " chunk " << chunk << " page " << page;
+        }
+    }
+}
+
+TEST(Truth, EveryRecomputeChoice) {
+    for (const Activations activations : {Activations::keep, Activations::checkpoint_device}) {
+        for (const AttentionOutputs outputs : {AttentionOutputs::recompute, AttentionOutputs::chunk}) {
+            for (const int64_t segment : {16, 40, 4096}) {
+                Plan plan = small_plan(kFamilies[0], Dtype::fp64, 150, 40, 8);
+                plan.decisions.activations = activations;
+                plan.decisions.attention_outputs = outputs;
+                plan.decisions.segment = Tokens(segment);
+                plan.decisions.loss_tile = Tokens(segment == 40 ? 16 : 0);
+                EXPECT_LT(worst_error(plan), 1e-10);
+            }
+        }
+    }
+}
+
+TEST(Truth, WholeSequence) {
+    Plan plan = small_plan(kFamilies[2], Dtype::fp64, 90, 96, 8);
+    plan.decisions.strategy = "whole-sequence";
+    plan.decisions.activations = Activations::checkpoint_device;
+    EXPECT_LT(worst_error(plan), 1e-10);
+}
+
+// fp32: sums of n products of relative error 2^-24 each; the longest chain (3 layers, forward and backward,
+// 100 keys, hidden 64, 160 words) has some 2000 of them, so 2000 * 2^-24 = 1.2e-4 bounds what is lost, and
+// sqrt(2000) * 2^-24 = 3e-6 is what is expected.
+TEST(Truth, SinglePrecision) {
+    for (const Family& family : kFamilies) {
+        const double worst = worst_error(small_plan(family, Dtype::fp32, 100, 32, 16));
+        std::printf("%s: %.2e\n", family.type.c_str(), worst);
+        EXPECT_LT(worst, 1.2e-4);
+    }
+}
+
+TEST(Truth, GradientPagesOfAnotherDtype) {
+    Plan plan = small_plan(kFamilies[0], Dtype::fp32, 150, 40, 8);
+    plan.decisions.kv_gradients = Dtype::fp64;
+    EXPECT_LT(worst_error(plan), 1.2e-4);
+}
+
+// bf16 rounds each stored value by up to 2^-9. A gradient passes some 20 stored values a layer, forward and
+// backward, so 60 of them; independent roundings add up to sqrt(60) * 2^-9 = 1.5e-2. The bound is twice that,
+// for all gradients as one vector: a single parameter's may be a small difference of large terms (the bias of
+// the keys, which softmax all but ignores).
+constexpr double kBf16 = 3e-2;
+
+TEST(Truth, HalfPrecisionOnTheCpu) {
+    for (const Family& family : kFamilies) {
+        Plan plan = small_plan(family, Dtype::bf16, 100, 32, 16);
+        plan.recipe.gradients = Dtype::fp32;
+        const Errors errors = errors_of(plan);
+        std::printf("%s: %.2e, worst %.2e\n", family.type.c_str(), errors.whole, errors.worst);
+        EXPECT_LT(errors.whole, kBf16);
+    }
+}
+
+TEST(Truth, OnAGpu) {
+    if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
+    for (const Family& family : kFamilies) {
+        Plan plan = small_plan(family, Dtype::bf16, 300, 64, 16);
+        plan.recipe.gradients = Dtype::fp32;
+        const Errors errors = errors_of(plan, at::Device("cuda:0"));
+        std::printf("%s bf16: %.2e, worst %.2e\n", family.type.c_str(), errors.whole, errors.worst);
+        EXPECT_LT(errors.whole, kBf16);
+        const double wide = worst_error(small_plan(family, Dtype::fp64, 300, 64, 16), at::Device("cuda:0"));
+        std::printf("%s fp64: %.2e\n", family.type.c_str(), wide);
+        EXPECT_LT(wide, 1e-10);
+    }
+}
+
+}  // namespace
+}  // namespace headroom::engine::test
