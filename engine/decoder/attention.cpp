@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "decoder/on_gpu.h"
+
 namespace headroom::engine {
 namespace {
 
@@ -88,6 +90,12 @@ void attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tenso
 }
 
 void attention_merge(at::Tensor out, at::Tensor lse, const at::Tensor& part, const at::Tensor& part_lse) {
+    if (on_gpu(out, part) && lse.scalar_type() == at::kFloat && lse.is_contiguous() &&
+        part_lse.is_contiguous()) {
+        kernels::merge(bits(out), lse.data_ptr<float>(), bits(part), part_lse.data_ptr<float>(),
+                       out.size(0) * out.size(1), out.size(2), current_stream());
+        return check_launch("merge");
+    }
     const at::Tensor both = at::logaddexp(lse, part_lse);
     const at::Tensor finite = both.masked_fill(both.isneginf(), 0);
     const at::Tensor mine = (lse - finite).exp_().unsqueeze(-1),

@@ -4,6 +4,8 @@
 #include <numbers>
 #include <vector>
 
+#include "decoder/on_gpu.h"
+
 namespace headroom::engine {
 namespace {
 
@@ -35,6 +37,11 @@ at::ScalarType sum_type(at::ScalarType type) {
 }
 
 void rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::Tensor out) {
+    if (on_gpu(x, weight, out)) {
+        kernels::rms_norm(bits(x), bits(weight), bits(out), x.size(0), x.size(1), static_cast<float>(epsilon),
+                          current_stream());
+        return check_launch("rms_norm");
+    }
     const at::ScalarType type = sum_type(x.scalar_type());
     const at::Tensor wide = x.to(type);
     out.copy_(wide * at::rsqrt(wide.square().mean(-1, true).add_(epsilon)) * weight.to(type));
@@ -42,6 +49,19 @@ void rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at:
 
 void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double epsilon, const at::Tensor& d_out,
                        at::Tensor dx, bool add, at::Tensor d_weight) {
+    if (on_gpu(x, weight, d_out, dx)) {
+        const int64_t rows = x.size(0), columns = x.size(1);
+        const at::TensorOptions wide = x.options().dtype(at::kFloat);
+        const at::Tensor partial =
+            at::empty({(rows + kernels::kPartialRows - 1) / kernels::kPartialRows, columns}, wide);
+        const at::Tensor inverse = at::empty({rows}, wide);
+        kernels::rms_norm_backward(bits(x), bits(weight), bits(d_out), bits(dx), add,
+                                   partial.data_ptr<float>(), inverse.data_ptr<float>(), rows, columns,
+                                   static_cast<float>(epsilon), current_stream());
+        check_launch("rms_norm_backward");
+        if (d_weight.defined()) d_weight.add_(partial.sum(0));
+        return;
+    }
     const at::ScalarType type = sum_type(x.scalar_type());
     const at::Tensor wide = x.to(type), d = d_out.to(type);
     const at::Tensor inverse = at::rsqrt(wide.square().mean(-1, true).add_(epsilon)), unit = wide * inverse;
@@ -69,6 +89,11 @@ RopeTable rope_table(const Model& model, const Layer& layer, int64_t first, int6
 }
 
 void rope(at::Tensor x, const RopeTable& table, bool inverse) {
+    if (x.is_cuda() && x.scalar_type() == at::kBFloat16 && x.stride(2) == 1 && x.stride(1) == x.size(2)) {
+        kernels::rope(bits(x), table.cos.data_ptr<float>(), table.sin.data_ptr<float>(), x.size(0), x.size(1),
+                      x.size(2), x.stride(0), inverse, current_stream());
+        return check_launch("rope");
+    }
     const int64_t half = x.size(2) / 2;
     const at::Tensor cos = table.cos.unsqueeze(1),
                      sin = inverse ? table.sin.neg().unsqueeze(1) : table.sin.unsqueeze(1);
@@ -80,12 +105,20 @@ void rope(at::Tensor x, const RopeTable& table, bool inverse) {
 }
 
 void swiglu(const at::Tensor& gate_up, at::Tensor act) {
+    if (on_gpu(gate_up, act)) {
+        kernels::swiglu(bits(gate_up), bits(act), act.size(0), act.size(1), current_stream());
+        return check_launch("swiglu");
+    }
     const at::ScalarType type = sum_type(gate_up.scalar_type());
     const int64_t inner = act.size(1);
     act.copy_(at::silu(gate_up.narrow(1, 0, inner).to(type)).mul_(gate_up.narrow(1, inner, inner).to(type)));
 }
 
 void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act) {
+    if (on_gpu(gate_up, d_act)) {
+        kernels::swiglu_backward(bits(gate_up), bits(d_act), d_act.size(0), d_act.size(1), current_stream());
+        return check_launch("swiglu_backward");
+    }
     const at::ScalarType type = sum_type(gate_up.scalar_type());
     const int64_t inner = d_act.size(1);
     const at::Tensor gate = gate_up.narrow(1, 0, inner).to(type),
@@ -96,17 +129,24 @@ void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act) {
     gate_up.narrow(1, inner, inner).copy_(d_up);
 }
 
-double cross_entropy(at::Tensor logits, const at::Tensor& targets, double scale) {
+void cross_entropy(at::Tensor logits, const at::Tensor& targets, double scale, at::Tensor loss_sum) {
+    if (on_gpu(logits)) {
+        const at::Tensor losses = at::empty({logits.size(0)}, logits.options().dtype(at::kFloat));
+        kernels::cross_entropy(bits(logits), targets.data_ptr<int64_t>(), losses.data_ptr<float>(),
+                               logits.size(0), logits.size(1), static_cast<float>(scale), current_stream());
+        check_launch("cross_entropy");
+        loss_sum.add_(losses.sum(at::kDouble));
+        return;
+    }
     const at::Tensor wide = logits.to(sum_type(logits.scalar_type()));
     const at::Tensor counts = targets >= 0, index = targets.clamp_min(0).unsqueeze(1);
     const at::Tensor lse = at::logsumexp(wide, {1}, true);
     const at::Tensor losses = (lse - wide.gather(1, index)).squeeze(1);
-    const double sum = losses.masked_fill(counts.logical_not(), 0).sum().item<double>();
+    loss_sum.add_(losses.masked_fill(counts.logical_not(), 0).sum(at::kDouble));
     at::Tensor gradient = (wide - lse).exp_();
     gradient.scatter_add_(1, index, at::full_like(index, -1, gradient.options()));
     gradient.mul_(counts.unsqueeze(1)).mul_(scale);
     logits.copy_(gradient);
-    return sum;
 }
 
 }  // namespace headroom::engine

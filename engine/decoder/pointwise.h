@@ -37,8 +37,9 @@ void swiglu(const at::Tensor& gate_up, at::Tensor act);
 // gate_up becomes its own gradient, given that of act.
 void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act);
 
-// Sum of the token losses [T, V] against targets [T] (int64; negative: does not count); logits become their
-// gradient times `scale` (1 / number of targets of the step).
-double cross_entropy(at::Tensor logits, const at::Tensor& targets, double scale);
+// Adds the token losses of logits [T, V] against targets [T] (int64; negative: does not count) to loss_sum
+// (fp64, one value, on the device: nothing waits for it); logits become their gradient times `scale` (1 /
+// targets of the step).
+void cross_entropy(at::Tensor logits, const at::Tensor& targets, double scale, at::Tensor loss_sum);
 
 }  // namespace headroom::engine

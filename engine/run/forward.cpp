@@ -145,7 +145,7 @@ void Executor::State::head() {
         const at::Tensor in = normed.narrow(0, at, count);
         at::Tensor logits = view("logits", {count, plan.model.vocabulary}, type_);
         at::mm_out(logits, in, parameters_.head.t());
-        loss_sum_ += cross_entropy(logits, targets_.narrow(0, chunk_first() + at, count), target_scale_);
+        cross_entropy(logits, targets_.narrow(0, chunk_first() + at, count), target_scale_, loss_sum_);
         add_product(sums_.head, logits, in);
         at::Tensor d = d_normed.narrow(0, at, count);
         at::mm_out(d, logits, parameters_.head);

@@ -150,7 +150,8 @@ void Executor::State::begin(const at::Tensor& tokens) {
     targets_ = at::full({n}, -1, tokens_.options().dtype(at::kLong));
     if (n > 1) targets_.narrow(0, 0, n - 1).copy_(tokens.narrow(0, 1, n - 1));
     target_scale_ = n > 1 ? 1.0 / static_cast<double>(n - 1) : 0;
-    loss_sum_ = norm_ = 0;
+    loss_sum_ = at::zeros({}, arena.options().dtype(at::kDouble));
+    norm_ = 0;
     chunk_ = layer_ = -1;
     pass_ = Pass::setup;
     std::fill(touched_from_.begin(), touched_from_.end(), n);

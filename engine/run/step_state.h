@@ -33,7 +33,7 @@ struct Executor::State {
 
     void begin(const at::Tensor& tokens);
     Result<void> run(OpId id);
-    double loss() const { return loss_sum_ * target_scale_; }
+    double loss() const { return loss_sum_.item<double>() * target_scale_; }
     double gradient_norm() const { return norm_; }
 
     const Plan& plan;
@@ -111,7 +111,8 @@ private:
     LayerViews views_;
     RopeTable rope_;
     int64_t rope_chunk_ = -1, rope_window_ = -1;
-    double loss_sum_ = 0, target_scale_ = 0, norm_ = 0;
+    at::Tensor loss_sum_;  // fp64, one value, on the device
+    double target_scale_ = 0, norm_ = 0;
     at::Generator random_;
 };
 

@@ -1,0 +1,292 @@
+#include <cuda_bf16.h>
+
+#include "kernels/pointwise.h"
+
+namespace headroom::engine::kernels {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWide = 8;  // bf16 values of one 16-byte load
+
+struct alignas(16) Eight {
+    __nv_bfloat16 v[kWide];
+};
+
+__device__ Eight load(const bf16* p) {
+    return *reinterpret_cast<const Eight*>(p);
+}
+__device__ void store(bf16* p, const Eight& e) {
+    *reinterpret_cast<Eight*>(p) = e;
+}
+
+__device__ float warp_sum(float v) {
+    for (int step = 16; step > 0; step /= 2) v += __shfl_xor_sync(0xffffffffu, v, step);
+    return v;
+}
+__device__ float warp_max(float v) {
+    for (int step = 16; step > 0; step /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffffu, v, step));
+    return v;
+}
+// Of all threads of the block, known to each. `shared`: 32 values; may be used again after the call.
+__device__ float block_sum(float v, float* shared) {
+    v = warp_sum(v);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
+    __syncthreads();
+    const int warps = static_cast<int>(blockDim.x) / 32;
+    return warp_sum(static_cast<int>(threadIdx.x % 32) < warps ? shared[threadIdx.x % 32] : 0.0f);
+}
+__device__ float block_max(float v, float* shared) {
+    v = warp_max(v);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
+    __syncthreads();
+    const int warps = static_cast<int>(blockDim.x) / 32;
+    return warp_max(static_cast<int>(threadIdx.x % 32) < warps ? shared[threadIdx.x % 32] : -INFINITY);
+}
+
+__global__ void rms_norm_rows(const bf16* x, const bf16* weight, bf16* out, int64_t columns, float epsilon) {
+    __shared__ float shared[32];
+    const bf16* row = x + blockIdx.x * columns;
+    float sum = 0;
+    for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
+        const Eight e = load(row + c);
+        for (int i = 0; i < kWide; ++i) {
+            const float v = __bfloat162float(e.v[i]);
+            sum += v * v;
+        }
+    }
+    const float inverse = rsqrtf(block_sum(sum, shared) / static_cast<float>(columns) + epsilon);
+    for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
+        const Eight e = load(row + c), w = load(weight + c);
+        Eight r;
+        for (int i = 0; i < kWide; ++i)
+            r.v[i] = __float2bfloat16(__bfloat162float(e.v[i]) * inverse * __bfloat162float(w.v[i]));
+        store(out + blockIdx.x * columns + c, r);
+    }
+}
+
+__global__ void rms_norm_backward_rows(const bf16* x, const bf16* weight, const bf16* d_out, bf16* dx,
+                                       bool add, float* inverses, int64_t columns, float epsilon) {
+    __shared__ float shared[32];
+    const int64_t at = blockIdx.x * columns;
+    float squares = 0, product = 0;
+    for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
+        const Eight e = load(x + at + c), w = load(weight + c), d = load(d_out + at + c);
+        for (int i = 0; i < kWide; ++i) {
+            const float v = __bfloat162float(e.v[i]);
+            squares += v * v;
+            product += v * __bfloat162float(w.v[i]) * __bfloat162float(d.v[i]);
+        }
+    }
+    const float n = static_cast<float>(columns);
+    const float inverse = rsqrtf(block_sum(squares, shared) / n + epsilon);
+    const float mean = block_sum(product, shared) * inverse / n;  // of d * weight * unit
+    if (threadIdx.x == 0) inverses[blockIdx.x] = inverse;
+    for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
+        const Eight e = load(x + at + c), w = load(weight + c), d = load(d_out + at + c);
+        Eight r;
+        if (add) r = load(dx + at + c);
+        for (int i = 0; i < kWide; ++i) {
+            const float unit = __bfloat162float(e.v[i]) * inverse;
+            const float through =
+                inverse * (__bfloat162float(d.v[i]) * __bfloat162float(w.v[i]) - unit * mean);
+            r.v[i] = __float2bfloat16(add ? __bfloat162float(r.v[i]) + through : through);
+        }
+        store(dx + at + c, r);
+    }
+}
+
+// Column sums of d * unit over kPartialRows rows.
+__global__ void weight_sums(const bf16* x, const bf16* d_out, const float* inverses, float* partial,
+                            int64_t rows, int64_t columns) {
+    const int64_t c = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 2;
+    if (c >= columns) return;
+    const int64_t first = blockIdx.y * kPartialRows, last = min(rows, first + kPartialRows);
+    float a = 0, b = 0;
+    for (int64_t r = first; r < last; ++r) {
+        const float2 v = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(x + r * columns + c));
+        const float2 d =
+            __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(d_out + r * columns + c));
+        a += d.x * v.x * inverses[r];
+        b += d.y * v.y * inverses[r];
+    }
+    partial[blockIdx.y * columns + c] = a;
+    partial[blockIdx.y * columns + c + 1] = b;
+}
+
+__global__ void swiglu_values(const bf16* gate_up, bf16* act, int64_t inner) {
+    const int64_t c = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * kWide, row = blockIdx.y;
+    if (c >= inner) return;
+    const Eight gate = load(gate_up + row * 2 * inner + c), up = load(gate_up + (row * 2 + 1) * inner + c);
+    Eight r;
+    for (int i = 0; i < kWide; ++i) {
+        const float g = __bfloat162float(gate.v[i]);
+        r.v[i] = __float2bfloat16(g / (1.0f + __expf(-g)) * __bfloat162float(up.v[i]));
+    }
+    store(act + row * inner + c, r);
+}
+
+__global__ void swiglu_backward_values(bf16* gate_up, const bf16* d_act, int64_t inner) {
+    const int64_t c = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * kWide, row = blockIdx.y;
+    if (c >= inner) return;
+    bf16* gates = gate_up + row * 2 * inner + c;
+    bf16* ups = gate_up + (row * 2 + 1) * inner + c;
+    Eight gate = load(gates), up = load(ups);
+    const Eight d = load(d_act + row * inner + c);
+    for (int i = 0; i < kWide; ++i) {
+        const float g = __bfloat162float(gate.v[i]), u = __bfloat162float(up.v[i]),
+                    o = __bfloat162float(d.v[i]);
+        const float s = 1.0f / (1.0f + __expf(-g));
+        gate.v[i] = __float2bfloat16(o * u * s * (1.0f + g * (1.0f - s)));
+        up.v[i] = __float2bfloat16(o * g * s);
+    }
+    store(gates, gate);
+    store(ups, up);
+}
+
+__global__ void rope_values(bf16* x, const float* cos, const float* sin, int64_t heads, int64_t half,
+                            int64_t stride, float sign) {
+    const int64_t token = blockIdx.x;
+    for (int64_t i = threadIdx.x; i < heads * half; i += blockDim.x) {
+        const int64_t head = i / half, pair = i % half;
+        bf16* p = x + token * stride + head * 2 * half + pair;
+        auto* a = reinterpret_cast<__nv_bfloat16*>(p);
+        auto* b = reinterpret_cast<__nv_bfloat16*>(p + half);
+        const float c = cos[token * half + pair], s = sign * sin[token * half + pair];
+        const float u = __bfloat162float(*a), v = __bfloat162float(*b);
+        *a = __float2bfloat16(u * c - v * s);
+        *b = __float2bfloat16(v * c + u * s);
+    }
+}
+
+// One warp for one token and head.
+__global__ void merge_values(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t rows,
+                             int64_t dim) {
+    const int64_t row = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    if (row >= rows) return;
+    const float a = lse[row], b = part_lse[row], most = fmaxf(a, b);
+    const float base = isinf(most) ? 0.0f : most;
+    const float wa = __expf(a - base), wb = __expf(b - base), sum = wa + wb;
+    const float scale = sum > 0 ? 1.0f / sum : 0.0f;
+    for (int64_t c = threadIdx.x % 32; c < dim; c += 32) {
+        auto* o = reinterpret_cast<__nv_bfloat16*>(out + row * dim + c);
+        const float p = __bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(part + row * dim + c));
+        *o = __float2bfloat16((wa * __bfloat162float(*o) + wb * p) * scale);
+    }
+    if (threadIdx.x % 32 == 0) lse[row] = base + __logf(sum);
+}
+
+__global__ void cross_entropy_rows(bf16* logits, const int64_t* targets, float* losses, int64_t columns,
+                                   float scale) {
+    __shared__ float shared[32];
+    bf16* row = logits + blockIdx.x * columns;
+    const int64_t target = targets[blockIdx.x];
+    float most = -INFINITY, sum = 0;  // online: sum of exp(v - most)
+    for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
+        const Eight e = load(row + c);
+        float top = most;
+        for (int i = 0; i < kWide; ++i) top = fmaxf(top, __bfloat162float(e.v[i]));
+        sum *= __expf(most - top);
+        for (int i = 0; i < kWide; ++i) sum += __expf(__bfloat162float(e.v[i]) - top);
+        most = top;
+    }
+    const float top = block_max(most, shared);
+    const float all = block_sum(isinf(most) ? 0.0f : sum * __expf(most - top), shared);
+    const float lse = top + logf(all);
+    if (threadIdx.x == 0) {
+        losses[blockIdx.x] =
+            target < 0 ? 0.0f : lse - __bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(row + target));
+    }
+    __syncthreads();
+    const float factor = target < 0 ? 0.0f : scale;
+    for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
+        Eight e = load(row + c);
+        for (int i = 0; i < kWide; ++i) {
+            const float p = __expf(__bfloat162float(e.v[i]) - lse) - (c + i == target ? 1.0f : 0.0f);
+            e.v[i] = __float2bfloat16(p * factor);
+        }
+        store(row + c, e);
+    }
+}
+
+// 32 well-mixed bits of an index. Source: splitmix64 (Steele, Lea, Flood, 2014).
+__device__ uint32_t bits_of(uint64_t seed, uint64_t index) {
+    uint64_t z = seed + index * 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return static_cast<uint32_t>((z ^ (z >> 31)) >> 32);
+}
+
+__global__ void adamw_values(bf16* weights, const float* gradients, float* first, float* second,
+                             int64_t count, int64_t index, AdamW s) {
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+         i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
+        const float g = gradients[i] * s.clip;
+        const float m = s.beta1 * first[i] + (1.0f - s.beta1) * g;
+        const float v = s.beta2 * second[i] + (1.0f - s.beta2) * g * g;
+        first[i] = m;
+        second[i] = v;
+        const float w = __bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(weights + i));
+        const float updated = w * (1.0f - s.rate * s.decay) -
+                              s.rate * (m / s.correction1) / (sqrtf(v / s.correction2) + s.epsilon);
+        const uint32_t noise = bits_of(s.seed, static_cast<uint64_t>(index + i)) & 0xffffu;
+        weights[i] = static_cast<bf16>((__float_as_uint(updated) + noise) >> 16);
+    }
+}
+
+unsigned blocks_for(int64_t values) {
+    return static_cast<unsigned>((values + kThreads - 1) / kThreads);
+}
+
+}  // namespace
+
+void rms_norm(const bf16* x, const bf16* weight, bf16* out, int64_t rows, int64_t columns, float epsilon,
+              cudaStream_t stream) {
+    rms_norm_rows<<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(x, weight, out, columns, epsilon);
+}
+
+void rms_norm_backward(const bf16* x, const bf16* weight, const bf16* d_out, bf16* dx, bool add,
+                       float* partial, float* inverse, int64_t rows, int64_t columns, float epsilon,
+                       cudaStream_t stream) {
+    rms_norm_backward_rows<<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(x, weight, d_out, dx, add,
+                                                                                 inverse, columns, epsilon);
+    const dim3 grid(blocks_for(columns / 2), static_cast<unsigned>((rows + kPartialRows - 1) / kPartialRows));
+    weight_sums<<<grid, kThreads, 0, stream>>>(x, d_out, inverse, partial, rows, columns);
+}
+
+void swiglu(const bf16* gate_up, bf16* act, int64_t rows, int64_t inner, cudaStream_t stream) {
+    const dim3 grid(blocks_for(inner / kWide), static_cast<unsigned>(rows));
+    swiglu_values<<<grid, kThreads, 0, stream>>>(gate_up, act, inner);
+}
+
+void swiglu_backward(bf16* gate_up, const bf16* d_act, int64_t rows, int64_t inner, cudaStream_t stream) {
+    const dim3 grid(blocks_for(inner / kWide), static_cast<unsigned>(rows));
+    swiglu_backward_values<<<grid, kThreads, 0, stream>>>(gate_up, d_act, inner);
+}
+
+void rope(bf16* x, const float* cos, const float* sin, int64_t tokens, int64_t heads, int64_t dim,
+          int64_t stride, bool inverse, cudaStream_t stream) {
+    rope_values<<<static_cast<unsigned>(tokens), kThreads, 0, stream>>>(x, cos, sin, heads, dim / 2, stride,
+                                                                        inverse ? -1.0f : 1.0f);
+}
+
+void merge(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t rows_heads, int64_t dim,
+           cudaStream_t stream) {
+    merge_values<<<blocks_for(rows_heads * 32), kThreads, 0, stream>>>(out, lse, part, part_lse, rows_heads,
+                                                                       dim);
+}
+
+void cross_entropy(bf16* logits, const int64_t* targets, float* losses, int64_t rows, int64_t columns,
+                   float scale, cudaStream_t stream) {
+    cross_entropy_rows<<<static_cast<unsigned>(rows), 1024, 0, stream>>>(logits, targets, losses, columns,
+                                                                         scale);
+}
+
+void adamw(bf16* weights, const float* gradients, float* first, float* second, int64_t count, int64_t index,
+           const AdamW& settings, cudaStream_t stream) {
+    const unsigned blocks = blocks_for(count) < 132u * 32u ? blocks_for(count) : 132u * 32u;
+    adamw_values<<<blocks, kThreads, 0, stream>>>(weights, gradients, first, second, count, index, settings);
+}
+
+}  // namespace headroom::engine::kernels

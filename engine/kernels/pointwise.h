@@ -1,0 +1,48 @@
+// CUDA kernels of the decoder's memory-bound parts on bf16 values, arithmetic in fp32. Each reads its inputs
+// and writes its outputs once, so that its bound is bytes over memory bandwidth. Their CPU twins are the ATen
+// versions in decoder/pointwise.cpp and decoder/attention.cpp; tests/engine/kernels compares the two.
+//
+// Contract: device pointers, row-major; `stream` is a cudaStream_t; nothing waits. Values of a row are
+// multiples of 8 and 16-byte aligned. No atomics: the same input gives the same bits.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace headroom::engine::kernels {
+
+using bf16 = uint16_t;  // the bits of one value
+
+// out [rows, columns] = x / sqrt(mean(x^2) + epsilon) * weight.
+void rms_norm(const bf16* x, const bf16* weight, bf16* out, int64_t rows, int64_t columns, float epsilon,
+              cudaStream_t stream);
+// dx (+)= gradient through the norm. partial [ceil(rows / kPartialRows), columns]: sums of the weight's
+// gradient over so many rows each; inverse [rows]: scratch.
+inline constexpr int64_t kPartialRows = 64;
+void rms_norm_backward(const bf16* x, const bf16* weight, const bf16* d_out, bf16* dx, bool add,
+                       float* partial, float* inverse, int64_t rows, int64_t columns, float epsilon,
+                       cudaStream_t stream);
+// gate_up [rows, 2 inner] -> act [rows, inner].
+void swiglu(const bf16* gate_up, bf16* act, int64_t rows, int64_t inner, cudaStream_t stream);
+void swiglu_backward(bf16* gate_up, const bf16* d_act, int64_t rows, int64_t inner, cudaStream_t stream);
+// Rotates x [tokens, heads, dim] in place, rows `stride` values apart; cos, sin [tokens, dim / 2]. inverse:
+// back.
+void rope(bf16* x, const float* cos, const float* sin, int64_t tokens, int64_t heads, int64_t dim,
+          int64_t stride, bool inverse, cudaStream_t stream);
+// Attention outputs [rows, heads, dim] of two parts of the keys, merged by their log-sum-exp [rows, heads]
+// into the first.
+void merge(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t rows_heads, int64_t dim,
+           cudaStream_t stream);
+// losses [rows] and, in place of the logits, their gradient times scale; a negative target does not count.
+void cross_entropy(bf16* logits, const int64_t* targets, float* losses, int64_t rows, int64_t columns,
+                   float scale, cudaStream_t stream);
+// AdamW on fp32 gradients and states; bf16 weights are rounded stochastically by a hash of seed and index.
+struct AdamW {
+    float rate, beta1, beta2, epsilon, decay, correction1, correction2, clip;
+    uint64_t seed;
+};
+void adamw(bf16* weights, const float* gradients, float* first, float* second, int64_t count, int64_t index,
+           const AdamW& settings, cudaStream_t stream);
+
+}  // namespace headroom::engine::kernels

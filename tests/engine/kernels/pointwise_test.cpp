@@ -1,0 +1,120 @@
+// Each CUDA kernel against its CPU twin on the same bf16 inputs. Both round their results to bf16 once, from
+// fp32 sums in another order: results may differ by one step of bf16, 2^-8 of a value, hence by less in the
+// 2-norm.
+#include "kernels/pointwise.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "decoder/attention.h"
+#include "decoder/pointwise.h"
+
+namespace headroom::engine {
+namespace {
+
+constexpr double kStep = 1.0 / 256;
+
+at::Tensor drawn(at::IntArrayRef sizes, uint64_t seed, at::ScalarType type = at::kBFloat16) {
+    at::Generator random = at::detail::createCPUGenerator(seed);
+    return at::randn(sizes, random, at::kFloat).to(type);
+}
+double off(const at::Tensor& gpu, const at::Tensor& cpu) {
+    const at::Tensor a = gpu.cpu().to(at::kDouble), b = cpu.to(at::kDouble);
+    return ((a - b).norm() / b.norm()).item<double>();
+}
+
+struct Kernels : ::testing::Test {
+    void SetUp() override {
+        if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
+    }
+};
+
+TEST_F(Kernels, RmsNormForwardAndBackward) {
+    for (const int64_t columns : {64, 896, 3584}) {
+        const at::Tensor x = drawn({130, columns}, 1), w = drawn({columns}, 2), d = drawn({130, columns}, 3);
+        at::Tensor out = at::empty_like(x), out_gpu = at::empty_like(x).cuda();
+        rms_norm(x, w, 1e-6, out);
+        rms_norm(x.cuda(), w.cuda(), 1e-6, out_gpu);
+        EXPECT_LT(off(out_gpu, out), kStep);
+        for (const bool add : {false, true}) {
+            at::Tensor dx = drawn({130, columns}, 4), dx_gpu = dx.cuda();
+            at::Tensor dw = drawn({columns}, 5, at::kFloat), dw_gpu = dw.cuda();
+            rms_norm_backward(x, w, 1e-6, d, dx, add, dw);
+            rms_norm_backward(x.cuda(), w.cuda(), 1e-6, d.cuda(), dx_gpu, add, dw_gpu);
+            EXPECT_LT(off(dx_gpu, dx), kStep);
+            EXPECT_LT(off(dw_gpu, dw), 1e-4);
+        }
+    }
+}
+
+TEST_F(Kernels, SwigluForwardAndBackward) {
+    at::Tensor gate_up = drawn({77, 2 * 416}, 1), act = at::empty({77, 416}, at::kBFloat16),
+               d = drawn({77, 416}, 2);
+    at::Tensor on_gpu = gate_up.cuda(), act_gpu = act.cuda();
+    swiglu(gate_up, act);
+    swiglu(on_gpu, act_gpu);
+    EXPECT_LT(off(act_gpu, act), kStep);
+    swiglu_backward(gate_up, d);
+    swiglu_backward(on_gpu, d.cuda());
+    EXPECT_LT(off(on_gpu, gate_up), kStep);
+}
+
+TEST_F(Kernels, RopeAndItsInverse) {
+    Model m;
+    m.head_dim = 128;
+    m.rope.theta = 1e6;
+    // Heads inside of wider rows, as in q, k and v side by side.
+    at::Tensor rows = drawn({50, 6 * 128}, 1), rows_gpu = rows.cuda();
+    const auto heads = [](const at::Tensor& t) { return t.narrow(1, 0, 4 * 128).unflatten(1, {4, 128}); };
+    const RopeTable table = rope_table(m, {}, 1'000'000, 50, rows.options());
+    const RopeTable table_gpu = rope_table(m, {}, 1'000'000, 50, rows_gpu.options());
+    for (const bool inverse : {false, true}) {
+        rope(heads(rows), table, inverse);
+        rope(heads(rows_gpu), table_gpu, inverse);
+        EXPECT_LT(off(rows_gpu, rows), kStep);
+    }
+}
+
+TEST_F(Kernels, Merge) {
+    at::Tensor out = drawn({40, 4, 64}, 1), lse = drawn({40, 4}, 2, at::kFloat);
+    const at::Tensor part = drawn({40, 4, 64}, 3), part_lse = drawn({40, 4}, 4, at::kFloat);
+    lse[3][1] = -std::numeric_limits<float>::infinity();  // a query that saw no key yet
+    at::Tensor out_gpu = out.cuda(), lse_gpu = lse.cuda();
+    attention_merge(out, lse, part, part_lse);
+    attention_merge(out_gpu, lse_gpu, part.cuda(), part_lse.cuda());
+    EXPECT_LT(off(out_gpu, out), kStep);
+    EXPECT_LT(off(lse_gpu, lse), 1e-6);
+}
+
+TEST_F(Kernels, CrossEntropy) {
+    at::Tensor logits = drawn({33, 4104}, 1), logits_gpu = logits.cuda();
+    at::Generator random = at::detail::createCPUGenerator(2);
+    at::Tensor targets = at::randint(4104, {33}, random, at::kLong);
+    targets[5] = -1;
+    at::Tensor loss = at::zeros({}, at::kDouble), loss_gpu = loss.cuda();
+    cross_entropy(logits, targets, 1.0 / 32, loss);
+    cross_entropy(logits_gpu, targets.cuda(), 1.0 / 32, loss_gpu);
+    EXPECT_NEAR(loss_gpu.item<double>() / loss.item<double>(), 1, 1e-6);
+    EXPECT_LT(off(logits_gpu, logits), kStep);
+    EXPECT_EQ(logits_gpu[5].abs().max().item<float>(), 0);
+}
+
+// Without rounding the update is plain arithmetic; with it, the mean over many equal weights is the exact
+// value.
+TEST_F(Kernels, AdamWRoundsWithoutBias) {
+    const int64_t n = 1 << 20;
+    const at::TensorOptions wide = at::TensorOptions().dtype(at::kFloat).device(at::kCUDA);
+    at::Tensor w = at::ones({n}, wide.dtype(at::kBFloat16)), g = at::full({n}, 0.5, wide);
+    at::Tensor m = at::zeros({n}, wide), v = at::zeros({n}, wide);
+    const kernels::AdamW s{1e-3f, 0.9f, 0.95f, 1e-8f, 0.1f, 0.1f, 0.05f, 1.0f, 7};
+    kernels::adamw(static_cast<kernels::bf16*>(w.data_ptr()), g.data_ptr<float>(), m.data_ptr<float>(),
+                   v.data_ptr<float>(), n, 0, s, nullptr);
+    EXPECT_NEAR(m[0].item<float>(), 0.05, 1e-7);
+    EXPECT_NEAR(v[0].item<float>(), 0.0125, 1e-7);
+    // 1 * (1 - 1e-4) - 1e-3 * 0.5 / 0.5; steps of bf16 below 1 are 2^-8, the deviation of the mean 2^-8 * 0.5
+    // / 2^10.
+    EXPECT_NEAR(w.to(at::kDouble).mean().item<double>(), 1 - 1e-4 - 1e-3, 6 * 0.5 / 256 / 1024);
+}
+
+}  // namespace
+}  // namespace headroom::engine
