@@ -6,7 +6,8 @@ namespace headroom::engine::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kWide = 8;  // bf16 values of one 16-byte load
+constexpr int kWide = 8;         // bf16 values of one 16-byte load
+constexpr int kMergeLanes = 16;  // threads of one row
 
 struct alignas(16) Eight {
     __nv_bfloat16 v[kWide];
@@ -160,21 +161,27 @@ __global__ void rope_values(bf16* x, const float* cos, const float* sin, int64_t
     }
 }
 
-// One warp for one token and head.
+// Half a warp for one token and head, eight values a lane.
 __global__ void merge_values(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t rows,
                              int64_t dim) {
-    const int64_t row = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    const int64_t row = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kMergeLanes;
+    const int lane = static_cast<int>(threadIdx.x) % kMergeLanes;
     if (row >= rows) return;
     const float a = lse[row], b = part_lse[row], most = fmaxf(a, b);
     const float base = isinf(most) ? 0.0f : most;
     const float wa = __expf(a - base), wb = __expf(b - base), sum = wa + wb;
     const float scale = sum > 0 ? 1.0f / sum : 0.0f;
-    for (int64_t c = threadIdx.x % 32; c < dim; c += 32) {
-        auto* o = reinterpret_cast<__nv_bfloat16*>(out + row * dim + c);
-        const float p = __bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(part + row * dim + c));
-        *o = __float2bfloat16((wa * __bfloat162float(*o) + wb * p) * scale);
+    for (int64_t c = lane * kWide; c < dim; c += kMergeLanes * kWide) {
+        Eight mine = load(out + row * dim + c);
+        const Eight theirs = load(part + row * dim + c);
+        for (int i = 0; i < kWide; ++i) {
+            mine.v[i] = __float2bfloat16(
+                (wa * __bfloat162float(mine.v[i]) + wb * __bfloat162float(theirs.v[i])) * scale);
+        }
+        store(out + row * dim + c, mine);
     }
-    if (threadIdx.x % 32 == 0) lse[row] = base + __logf(sum);
+    __syncwarp(__activemask());  // all lanes have read the old log-sum-exp
+    if (lane == 0) lse[row] = base + __logf(sum);
 }
 
 __global__ void cross_entropy_rows(bf16* logits, const int64_t* targets, float* losses, int64_t columns,
@@ -273,8 +280,8 @@ void rope(bf16* x, const float* cos, const float* sin, int64_t tokens, int64_t h
 
 void merge(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t rows_heads, int64_t dim,
            cudaStream_t stream) {
-    merge_values<<<blocks_for(rows_heads * 32), kThreads, 0, stream>>>(out, lse, part, part_lse, rows_heads,
-                                                                       dim);
+    merge_values<<<blocks_for(rows_heads * kMergeLanes), kThreads, 0, stream>>>(out, lse, part, part_lse,
+                                                                                rows_heads, dim);
 }
 
 void cross_entropy(bf16* logits, const int64_t* targets, float* losses, int64_t rows, int64_t columns,

@@ -94,13 +94,11 @@ Result<void> Executor::State::accumulate(const Op& op) {
         const PastPiece& piece = pieces.at(op.piece);
         const int64_t first = piece.first / page, last = ceil_div(piece.last, page),
                       keys = piece.last - piece.first;
-        for (int64_t p = last - 1; p >= first; --p) {
-            if (pages_.has(PageKind::gradient, layer_, p)) continue;
+        // Pages of their own from this op on: overwritten, so that nothing has to be zeroed; a window may
+        // begin inside of one, whose first keys are then zeros.
+        const bool fresh = !pages_.has(PageKind::gradient, layer_, first);
+        for (int64_t p = first; p < last && fresh; ++p)
             HEADROOM_CHECK(pages_.take(PageKind::gradient, layer_, p));
-            for (int half = 0; half < 2; ++half)
-                page_view(PageKind::gradient, {p, 1, pages_.unit(PageKind::gradient, layer_, p)}, half)
-                    .zero_();
-        }
         for (const PageRun& run : pages_.runs(PageKind::gradient, layer_, first, last)) {
             const int64_t from = std::max(piece.first, run.first * page),
                           to = std::min(piece.last, (run.first + run.count) * page);
@@ -108,9 +106,17 @@ Result<void> Executor::State::accumulate(const Op& op) {
                 const at::Tensor emitted =
                     view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_,
                          half * keys * m.kv_size() * static_cast<int64_t>(c10::elementSize(type_)));
-                page_view(PageKind::gradient, run, half)
-                    .narrow(0, from - run.first * page, to - from)
-                    .add_(emitted.narrow(0, from - piece.first, to - from));
+                const at::Tensor pages = page_view(PageKind::gradient, run, half);
+                const at::Tensor sums = pages.narrow(0, from - run.first * page, to - from);
+                const at::Tensor more = emitted.narrow(0, from - piece.first, to - from);
+                if (!fresh) {
+                    sums.add_(more);
+                    continue;
+                }
+                if (from > run.first * page) pages.narrow(0, 0, from - run.first * page).zero_();
+                if (to < (run.first + run.count) * page)
+                    pages.narrow(0, to - run.first * page, (run.first + run.count) * page - to).zero_();
+                sums.copy_(more);
             }
         }
         // Only after the last piece: the pieces of one chunk are cut by what the chunks after it touched.
@@ -119,6 +125,7 @@ Result<void> Executor::State::accumulate(const Op& op) {
         return {};
     }
     const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
+    if (chunk_ + 1 == plan.chunks()) return {};  // no later chunk attended it
     const int64_t first = chunk_first() / page, last = first + ceil_div(rows_, page);
     for (int64_t p = first; p < last; ++p) {
         if (!pages_.has(PageKind::gradient, layer_, p)) continue;
@@ -160,7 +167,7 @@ void Executor::State::close_chunk() {
         }
     };
     if (chunk_ > 0) free_chunk(PageKind::kv, chunk_ - 1);
-    free_chunk(PageKind::gradient, chunk_);
+    if (chunk_ + 1 < plan.chunks()) free_chunk(PageKind::gradient, chunk_);
 }
 
 void Executor::State::embed_backward() {

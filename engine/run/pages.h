@@ -2,13 +2,13 @@
 //
 // The pool is one buffer of the arena, `units` units of K and of V: the first half holds the K (or dK) of
 // every unit, the second half the V, so that pages side by side are one matrix. A page takes `units_per_page`
-// units in a row. Pages of K and V are taken from the low end, pages of gradients from the high end: chunks
-// are freed in the order opposite to the one they came in, so neither end gets holes that the other would
-// need.
+// units in a row. Each page has a place it prefers: K and V by layer and page from the low end, gradients
+// from the high end, so that a layer's pages are one run and one call attends many of them. The pool is
+// smaller than both together, because K and V go while gradients come: where a preferred place is taken, the
+// first free one serves.
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <vector>
 
 #include "base/result.h"
@@ -38,17 +38,19 @@ public:
     int64_t live_units() const { return live_; }
 
 private:
-    struct End {  // of the pool
+    struct Kind {
         int64_t per_page = 1;
-        std::set<int64_t> free;     // places of a page, counted from that end
-        int64_t reach = 0;          // places ever taken from there
         std::vector<int64_t> unit;  // by layer and page; -1: none
     };
-    End& end(PageKind kind) { return ends_[static_cast<size_t>(kind)]; }
-    const End& end(PageKind kind) const { return ends_[static_cast<size_t>(kind)]; }
+    Kind& of(PageKind kind) { return kinds_[static_cast<size_t>(kind)]; }
+    const Kind& of(PageKind kind) const { return kinds_[static_cast<size_t>(kind)]; }
+    bool is_free(int64_t unit, int64_t count) const;
+    void mark(int64_t unit, int64_t count, bool taken);
 
-    int64_t pages_, units_, live_ = 0;
-    std::vector<End> ends_;
+    int64_t layers_, pages_, units_, live_ = 0;
+    std::vector<Kind> kinds_;
+    std::vector<bool> taken_;  // by unit
+    int64_t first_free_ = 0;   // no unit below it is free
 };
 
 }  // namespace headroom::engine

@@ -34,6 +34,11 @@ struct PoolUnits {
     }
 };
 
+// Chunks that a later one reads.
+int64_t paged_chunks(const Plan& plan) {
+    return plan.chunks() - 1;
+}
+
 int64_t pool_units(const Plan& plan, const Program& program) {
     for (const Buffer& b : program.buffers) {
         if (b.name == "page pool") return b.bytes / PoolUnits(plan).unit;
@@ -50,7 +55,7 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, Op
       settings(optimizer),
       type_(scalar_type(p.decisions.weights)),
       sum_(sum_type(type_)),
-      pages_(p.model.layer_count(), ceil_div(p.context.count(), p.decisions.page.count()),
+      pages_(p.model.layer_count(), paged_chunks(p) * p.decisions.chunk.count() / p.decisions.page.count(),
              pool_units(p, prog), PoolUnits(p).kv, PoolUnits(p).gradient) {
     TORCH_CHECK(arena.scalar_type() == at::kByte && arena.numel() >= program.arena[0],
                 "the arena is smaller than the program needs");

@@ -49,6 +49,9 @@ Result<void> check_supported(const Plan& plan) {
         return refuse("plan.gradient_pages", "'all_at_once'", "'first_touch'");
     if (bytes_of(d.kv, 1) != bytes_of(d.weights, 1))
         return refuse("plan.kv_dtype", "'" + std::string(name_of(d.kv)) + "'", "the dtype of the weights");
+    if (bytes_of(d.kv_gradients, 1) != bytes_of(d.kv, 1))
+        return refuse("plan.kv_gradients_dtype", "'" + std::string(name_of(d.kv_gradients)) + "'",
+                      "the dtype of K and V: pages of one size share the pool without holes");
     if (d.mlp_tile.count() > 0 && d.mlp_tile < plan.context) return refuse("plan.mlp_tile", "tiles", "0");
     if (d.wavefront != 1) return refuse("plan.wavefront", "2", "1");
     if (d.fill_head) return refuse("plan.fill_head", "true", "false");

@@ -83,12 +83,6 @@ TEST(Truth, SinglePrecision) {
     }
 }
 
-TEST(Truth, GradientPagesOfAnotherDtype) {
-    Plan plan = small_plan(kFamilies[0], Dtype::fp32, 150, 40, 8);
-    plan.decisions.kv_gradients = Dtype::fp64;
-    EXPECT_LT(worst_error(plan), 1.2e-4);
-}
-
 // bf16 rounds each stored value by up to 2^-9. A gradient passes some 20 stored values a layer, forward and
 // backward, so 60 of them; independent roundings add up to sqrt(60) * 2^-9 = 1.5e-2. The bound is twice that,
 // for all gradients as one vector: a single parameter's may be a small difference of large terms (the bias of

@@ -1,0 +1,50 @@
+// What the engine does not run is refused by its key, never run as something else.
+#include "run/supported.h"
+
+#include <functional>
+
+#include "engine/run/small_model.h"
+
+namespace headroom::engine::test {
+namespace {
+
+TEST(Supported, RefusalsNameTheKey) {
+    const Plan good = small_plan({"qwen2", true, false, 0, ""}, Dtype::bf16, 96, 32, 8);
+    ASSERT_TRUE(check_supported(good));
+    struct Case {
+        const char* key;
+        std::function<void(Plan&)> change;
+    };
+    const std::vector<Case> cases{
+        {"model", [](Plan& p) { p.model.type = "gpt_oss"; }},
+        {"model", [](Plan& p) { p.model.rope.scaling = "yarn"; }},
+        {"plan.strategy", [](Plan& p) { p.decisions.strategy = "layer-major"; }},
+        {"plan.attention", [](Plan& p) { p.decisions.attention.sparse = true; }},
+        {"plan.kv", [](Plan& p) { p.decisions.kv_residency.device_layers = 0; }},
+        {"plan.kv_gradients", [](Plan& p) { p.decisions.kv_gradient_residency.device_layers = 1; }},
+        {"plan.weights_home", [](Plan& p) { p.decisions.weights_home = Home::host; }},
+        {"plan.gradients_home", [](Plan& p) { p.decisions.gradients_home = Home::host; }},
+        {"plan.states_home", [](Plan& p) { p.decisions.states_home = Home::host; }},
+        {"plan.attention_outputs", [](Plan& p) { p.decisions.attention_outputs = AttentionOutputs::host; }},
+        {"plan.activations", [](Plan& p) { p.decisions.activations = Activations::checkpoint_host; }},
+        {"plan.gradient_pages", [](Plan& p) { p.decisions.gradient_pages = GradientPages::all_at_once; }},
+        {"plan.kv_dtype", [](Plan& p) { p.decisions.kv = Dtype::fp8; }},
+        {"plan.kv_gradients_dtype", [](Plan& p) { p.decisions.kv_gradients = Dtype::fp32; }},
+        {"plan.wavefront", [](Plan& p) { p.decisions.wavefront = 2; }},
+        {"plan.fill_head", [](Plan& p) { p.decisions.fill_head = true; }},
+        {"training.trainable", [](Plan& p) { p.recipe.lora_rank = 8; }},
+        {"training.batch", [](Plan& p) { p.recipe.batch = 2; }},
+        {"training.optimizer", [](Plan& p) { p.recipe.optimizer = Optimizer::adamw8bit; }},
+    };
+    for (const Case& c : cases) {
+        Plan p = good;
+        c.change(p);
+        const Result<void> r = check_supported(p);
+        ASSERT_FALSE(r) << c.key;
+        EXPECT_EQ(r.error().where, std::string("key '") + c.key + "'");
+        EXPECT_EQ(r.error().fault, Fault::bad_input);
+    }
+}
+
+}  // namespace
+}  // namespace headroom::engine::test
