@@ -16,7 +16,7 @@ bool travels(const Residency& r, int64_t layers, int64_t chunks) {
 
 // Cache sizes that hit alike are one: the highest three bits.
 int64_t coarse(int64_t pages) {
-    const int64_t low = std::bit_width(static_cast<uint64_t>(pages)) - 3;
+    const int64_t low = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(pages))) - 3;
     return low > 0 ? pages >> low << low : pages;
 }
 

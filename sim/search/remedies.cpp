@@ -30,7 +30,7 @@ int64_t budget_needed(const Scenario& scenario, Searcher& searcher, size_t tier)
         return found && found->evaluation.fits();
     };
     int64_t low = (tier == 1 ? scenario.plan.budget.host : scenario.plan.budget.disk).count() / kGiB,
-            high = 16 * 1024;
+            high = int64_t{16} * 1024;
     if (!fits(high)) return 0;
     while (low + 1 < high) {
         const int64_t middle = (low + high) / 2;

@@ -28,6 +28,16 @@ TEST(Nnls, HoldsANegativeUnknownAtZero) {
     EXPECT_NEAR(x(0), 1, 1e-12);
 }
 
+// The first column is nearest to b and enters first; with the other two b is -0.1 of it and 1 of each.
+TEST(Nnls, TakesOutAColumnThatLaterOnesTurnNegative) {
+    MatrixXd a(3, 3);
+    a << 1, 1, 1, 0, 2, -2, 0.5, 0, 0;
+    const VectorXd x = nnls(a, Eigen::Vector3d(1.9, 0, -0.05));
+    EXPECT_EQ(x(0), 0);
+    EXPECT_NEAR(x(1), 0.95, 1e-12);
+    EXPECT_NEAR(x(2), 0.95, 1e-12);
+}
+
 TEST(Nnls, ColumnsMayDifferByTwentyOrders) {
     MatrixXd a(3, 2);
     a << 1e-10, 2e10, 3e-10, 1e10, 1e-10, 1e10;
