@@ -48,9 +48,10 @@ int run(int argc, char** argv) {
         "run failed;\n"
         "130 interrupted.");
     const std::vector<Command> commands{
-        headroom::cli::add_plan(root),    headroom::cli::add_max_context(root),
-        headroom::cli::add_sweep(root),   headroom::cli::add_simulate(root),
-        headroom::cli::add_compare(root), headroom::cli::add_completion(root)};
+        headroom::cli::add_plan(root),      headroom::cli::add_max_context(root),
+        headroom::cli::add_sweep(root),     headroom::cli::add_simulate(root),
+        headroom::cli::add_run(root),       headroom::cli::add_compare(root),
+        headroom::cli::add_completion(root)};
     if (argc > 1 && argv[1][0] != '-') {
         const std::string word = argv[1];
         bool known = false;

@@ -1,0 +1,55 @@
+// Recorded runs of the engine on a real GPU (traces/), predicted again from the plan inside: a change of the
+// cost model or of the lowering that makes a prediction worse fails here. The prediction reads nothing of the
+// run but its plan.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "plan/plan.h"
+#include "search/evaluate.h"
+#include "timeline/compare.h"
+
+namespace headroom {
+namespace {
+
+struct Recorded {
+    const char* file;
+    double step_error;  // largest allowed, relative
+};
+
+// As predicted when recorded: -7.8 % at 64Ki, -6.7 % at 8Ki; both before any calibration of what the kernels
+// of the engine reach (attention forward and backward are predicted 15 to 20 % too fast).
+const Recorded kRecorded[] = {{"h200-2026-11-29/qwen2.5-7b-64k-exact.trace.json.gz", 0.08},
+                              {"h200-2026-11-29/qwen2.5-7b-8k-exact.trace.json.gz", 0.08}};
+
+TEST(RecordedRuns, ArePredicted) {
+    for (const Recorded& r : kRecorded) {
+        SCOPED_TRACE(r.file);
+        const Result<Timeline> measured =
+            read_timeline(std::filesystem::path(HEADROOM_SOURCE_DIR) / "traces" / r.file);
+        ASSERT_TRUE(measured) << measured.error().text();
+        EXPECT_EQ(measured->source, "measured");
+        EXPECT_TRUE(std::isfinite(measured->results.at("loss")));
+        const Result<Plan> plan = parse_plan(measured->plan, r.file);
+        ASSERT_TRUE(plan) << plan.error().text();
+        const Result<Timeline> predicted = predict(*plan);
+        ASSERT_TRUE(predicted) << predicted.error().text();
+        const Result<Comparison> c = compare(*predicted, *measured);
+        ASSERT_TRUE(c) << c.error().text();
+        EXPECT_EQ(c->unmatched_ops, 0);
+        for (const Difference& d : c->differences) {
+            if (d.group == "step" || d.group == "tier")
+                std::printf("%-60s %-12s %+6.2f %%\n", r.file, d.what.c_str(), 100 * d.error);
+            const double allowed = d.group == "step" ? r.step_error : 0.01;
+            if (d.group == "step" || d.group == "tier") {
+                EXPECT_LT(std::abs(d.error), allowed) << d.what;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace headroom
