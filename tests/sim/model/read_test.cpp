@@ -1,4 +1,6 @@
 // Names, folders and paths.
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 
@@ -11,7 +13,9 @@ namespace fs = std::filesystem;
 
 class ReadModel : public ::testing::Test {
 protected:
-    ReadModel() : folder_(fs::path(::testing::TempDir()) / "headroom_read_model" / "mine-7B") {
+    ReadModel()
+        : folder_(fs::path(::testing::TempDir()) / ("headroom_read_model." + std::to_string(getpid())) /
+                  "mine-7B") {
         fs::create_directories(folder_);
         fs::copy_file(data() / "models/llm/Qwen2.5-7B/config.json", folder_ / "config.json",
                       fs::copy_options::overwrite_existing);

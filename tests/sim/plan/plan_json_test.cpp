@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -168,7 +170,8 @@ TEST(PlanJson, HashNamesThePlan) {
 }
 
 TEST(PlanJson, ReadsAFile) {
-    const auto path = std::filesystem::path(testing::TempDir()) / "headroom_plan.json";
+    const auto path =
+        std::filesystem::path(testing::TempDir()) / ("headroom_plan." + std::to_string(getpid()) + ".json");
     std::ofstream(path) << write_plan(small_plan());
     const auto p = read_plan(path);
     ASSERT_TRUE(p) << p.error().text();

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -195,7 +197,7 @@ TEST(Scenario, AutoLeavesADecisionOpen) {
 }
 
 TEST(Scenario, FilesAreFoundBesideTheScenario) {
-    const fs::path folder = fs::path(testing::TempDir()) / "headroom_scenario";
+    const fs::path folder = fs::path(testing::TempDir()) / ("headroom_scenario." + std::to_string(getpid()));
     fs::create_directories(folder);
     RecordedSelection record;
     record.source = "a run", record.page = record.chunk = 128, record.budget = 2, record.block = 128;

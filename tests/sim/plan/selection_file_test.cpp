@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -41,7 +43,8 @@ RC_GTEST_PROP(SelectionFile, WhatIsWrittenReadsBackEqual, ()) {
 }
 
 TEST(SelectionFile, ReadsAFile) {
-    const auto path = std::filesystem::path(testing::TempDir()) / "headroom_selection.json";
+    const auto path = std::filesystem::path(testing::TempDir()) /
+                      ("headroom_selection." + std::to_string(getpid()) + ".json");
     std::ofstream(path) << write_selection(small_record());
     const auto r = read_selection(path);
     ASSERT_TRUE(r) << r.error().text();
