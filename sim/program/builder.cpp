@@ -5,6 +5,7 @@
 #include <utility>
 
 namespace headroom {
+
 size_t StepBuilder::WorkHash::operator()(const Work& w) const {
     uint64_t h = 1469598103934665603ull;
     const auto mix = [&h](int64_t v) {
@@ -12,8 +13,7 @@ size_t StepBuilder::WorkHash::operator()(const Work& w) const {
         h ^= h >> 29;
     };
     mix(static_cast<int64_t>(w.kind) * 8 + static_cast<int64_t>(w.copy) * 2 + (w.causal ? 1 : 0));
-    for (const int64_t v : {int64_t{w.batch}, w.m, w.n, w.k, w.pieces, w.bytes}) mix(v);
-    mix(static_cast<int64_t>(w.flops));
+    for (const int64_t v : {int64_t{w.batch}, w.m, w.n, w.k, w.pieces, w.bytes, w.flops}) mix(v);
     return h;
 }
 

@@ -20,18 +20,13 @@ public:
           d_(plan.decisions),
           n_(plan.chunks()),
           layers_(plan.model.layer_count()),
-          builder_(expected_ops(options.chunks.empty() ? n_ : static_cast<int64_t>(options.chunks.size())),
-                   options.sizes_only),
+          chunks_(options.of(n_)),
+          builder_(expected_ops(), options.sizes_only),
           emitter_(plan, builder_, rank_tokens(std::min(d_.chunk.count(), plan.context.count())),
                    std::max(PastFlow::longest_call(plan), RingFlow::longest_call(plan))),
           parameters_(plan, builder_, emitter_),
           past_(plan, builder_, emitter_, all_moves(plan, selections, cache_pages(plan))),
           ring_(plan, builder_, emitter_) {
-        for (int64_t c = 0; c < n_; ++c) {
-            const std::span<const int64_t> chunks = options.chunks;
-            if (chunks.empty() || std::find(chunks.begin(), chunks.end(), c) != chunks.end())
-                chunks_.push_back(c);
-        }
         builder_.stand(Tier::device, Category::libraries, plan.hardware.library_memory.count());
         make_buffers();
     }
@@ -50,8 +45,8 @@ public:
     }
 
 private:
-    size_t expected_ops(int64_t chunks) const {
-        return static_cast<size_t>(chunks * layers_ * plan_.recipe.batch) * 56 + 4096;
+    size_t expected_ops() const {
+        return chunks_.size() * static_cast<size_t>(layers_ * plan_.recipe.batch) * 56 + 4096;
     }
     // Of `tokens` of a chunk those that this rank holds.
     int64_t rank_tokens(int64_t tokens) const { return ceil_div(tokens, d_.ring_ranks); }
@@ -348,12 +343,12 @@ private:
     const Plan& plan_;
     const Decisions& d_;
     int64_t n_, layers_;
+    std::vector<int64_t> chunks_;
     StepBuilder builder_;
     LayerEmitter emitter_;
     ParameterFlow parameters_;
     PastFlow past_;
     RingFlow ring_;
-    std::vector<int64_t> chunks_;
     bool keep_ = true, first_sequence_ = true;
     LayerBuffers flight_;
     std::vector<LayerBuffers> per_layer_;

@@ -18,16 +18,12 @@ public:
           n_(plan.chunks()),
           layers_(plan.model.layer_count()),
           on_host_(plan.decisions.activations == Activations::checkpoint_host),
-          builder_(expected_ops(options.chunks), options.sizes_only),
+          chunks_(options.of(n_)),
+          builder_(expected_ops(), options.sizes_only),
           emitter_(plan, builder_, std::min(plan.decisions.chunk.count(), plan.context.count()),
                    PastFlow::longest_call(plan)),
           parameters_(plan, builder_, emitter_),
           past_(plan, builder_, emitter_, nullptr) {
-        for (int64_t c = 0; c < n_; ++c) {
-            const std::span<const int64_t> chunks = options.chunks;
-            if (chunks.empty() || std::find(chunks.begin(), chunks.end(), c) != chunks.end())
-                chunks_.push_back(c);
-        }
         builder_.stand(Tier::device, Category::libraries, plan.hardware.library_memory.count());
         builder_.buffer("token ids", Tier::device, Category::activations, plan.context.count() * 4);
         const int64_t rows = std::min(plan.decisions.chunk.count(), plan.context.count());
@@ -65,9 +61,8 @@ public:
     }
 
 private:
-    size_t expected_ops(std::span<const int64_t> chunks) const {
-        const int64_t n = chunks.empty() ? plan_.chunks() : static_cast<int64_t>(chunks.size());
-        return static_cast<size_t>(n * plan_.model.layer_count() * plan_.recipe.batch) * 56 + 4096;
+    size_t expected_ops() const {
+        return chunks_.size() * static_cast<size_t>(layers_ * plan_.recipe.batch) * 56 + 4096;
     }
     const Layer& layer(int64_t l) const { return plan_.model.layers[static_cast<size_t>(l)]; }
     void at(int64_t chunk, int64_t layer) {
@@ -215,11 +210,11 @@ private:
     const Plan& plan_;
     int64_t n_, layers_;
     bool on_host_, first_sequence_ = true;
+    std::vector<int64_t> chunks_;
     StepBuilder builder_;
     LayerEmitter emitter_;
     ParameterFlow parameters_;
     PastFlow past_;
-    std::vector<int64_t> chunks_;
     int64_t hidden_bytes_ = 0;
     LayerBuffers buffers_;
     BufferId top_ = kNone, dx_ = kNone;

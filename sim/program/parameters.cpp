@@ -5,8 +5,7 @@
 namespace headroom {
 namespace {
 
-constexpr int64_t kUpdatePiece = 64 * kMiB;  // parameters updated by one op
-constexpr int64_t kCopyPiece = 64 * kMiB;    // bytes of one contiguous copy of parameters
+constexpr int64_t kCopyPiece = 64 * kMiB;  // bytes of one contiguous copy of parameters
 
 uint32_t link_copy(StepBuilder& builder, WorkKind direction, int64_t bytes) {
     return builder.work(bytes > 0 ? copy(direction, bytes, ceil_div(bytes, kCopyPiece)) : Work{});

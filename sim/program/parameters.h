@@ -14,6 +14,9 @@
 
 namespace headroom {
 
+// Parameters that one update op takes at most; every piece but the last has as many.
+inline constexpr int64_t kUpdatePiece = 64 * kMiB;
+
 class ParameterFlow {
 public:
     ParameterFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter);

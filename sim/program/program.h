@@ -188,6 +188,12 @@ struct LowerOptions {
     // Only these chunks (ascending), with buffers as for the whole step; empty: all. The search prices a few
     // chunks of a long step this way.
     std::span<const int64_t> chunks;
+    // Those of a step of n chunks that are emitted, ascending.
+    std::vector<int64_t> of(int64_t n) const {
+        std::vector<int64_t> emitted(chunks.begin(), chunks.end());
+        for (int64_t c = 0; c < n && chunks.empty(); ++c) emitted.push_back(c);
+        return emitted;
+    }
     // Buffers, arenas and standing bytes, to the byte; no ops and nothing that names them (StepBuilder).
     bool sizes_only = false;
 };

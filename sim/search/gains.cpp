@@ -50,7 +50,7 @@ Gain gain_of(std::string what, const Result<Found>& found, const Budget& budget,
     gain.fits = true;
     gain.step_ns = without.evaluation.step_ns;
     if (!found || excess_of(found->score, budget) > 0 || base_ns <= 0) return gain;
-    const double ratio = static_cast<double>(found->score.step_ns) / static_cast<double>(base_ns);
+    const double ratio = static_cast<double>(found->sampled_ns) / static_cast<double>(base_ns);
     if (ratio >= 1.0) return gain;
     gain.step_ns = static_cast<int64_t>(ratio * static_cast<double>(without.evaluation.step_ns));
     gain.changes = changes_between(without.plan.decisions, found->plan.decisions);

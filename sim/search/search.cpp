@@ -305,7 +305,6 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     if (!options.exact) {
         found.plan = plan_of(all.front().decisions, budget);
         found.score = all.front().score;
-        found.score.step_ns = all.front().time_ns;
         return found;
     }
 

@@ -54,6 +54,22 @@ std::string xml_fault(const std::string& xml) {
     return open.empty() ? "" : "never closed: " + open.back();
 }
 
+TEST_F(Command, RunTellsBadInputBeforeItLooksForTheEngine) {
+    const Outcome missing = run({"run", "none.json"});
+    EXPECT_EQ(missing.code, 2);
+    EXPECT_EQ(missing.err.find("headroom: none.json: does not exist"), 0u) << missing.err;
+    ASSERT_EQ(run({"plan", "qwen2.5-7b-64k-exact-h200", "-q", "--no-gains", "-o", "plan.json"}).code, 0);
+    for (const std::vector<std::string>& wrong :
+         {std::vector<std::string>{"--device", "tpu"}, {"--steps", "0"}, {"--seed", "-1"}}) {
+        std::vector<std::string> words{"run", "plan.json"};
+        words.insert(words.end(), wrong.begin(), wrong.end());
+        const Outcome o = run(words);
+        EXPECT_EQ(o.code, 2);
+        EXPECT_NE(o.err.find(wrong[0]), std::string::npos) << o.err;
+        EXPECT_EQ(o.out, "");
+    }
+}
+
 TEST_F(Command, HelpNamesEveryCommandAndExitCode) {
     const Outcome o = run({"--help"});
     EXPECT_EQ(o.code, 0);
