@@ -13,6 +13,7 @@
 #include "base/interrupt.h"
 #include "memory/arena.h"
 #include "run/executor.h"
+#include "run/initial.h"
 #include "run/measured.h"
 #include "run/supported.h"
 #include "strategy/strategy.h"
@@ -70,20 +71,10 @@ Result<int> run(const Options& o) {
     settings.learning_rate = o.learning_rate;
     settings.seed = static_cast<uint64_t>(o.seed);
     Executor executor(plan, program, memory, settings);
-    at::manual_seed(static_cast<uint64_t>(o.seed));
-    // Seeded random weights: normal, of deviation 0.02; norms are ones.
-    for (const Parameter& p : parameter_list(plan.model)) {
-        at::Tensor w = executor.weights().narrow(0, p.offset, p.elements());
-        if (p.shape.size() == 1 && p.name.ends_with("norm.weight")) {
-            w.fill_(1);
-        } else {
-            w.normal_(0, 0.02);
-        }
-    }
+    const uint64_t seed = settings.seed;
+    HEADROOM_CHECK(fill_initial_weights(plan, seed, executor.weights()));
     if (executor.optimizer_states().defined()) executor.optimizer_states().zero_();
-    const at::Tensor tokens =
-        at::randint(plan.model.vocabulary, {plan.context.count()}, at::TensorOptions().dtype(at::kLong))
-            .to(device);
+    const at::Tensor tokens = initial_tokens(plan, seed).to(device);
 
     auto last_said = std::chrono::steady_clock::now();
     StepResult result;

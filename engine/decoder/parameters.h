@@ -1,25 +1,24 @@
 // Where each parameter stands inside the one buffer of all weights, and alike inside that of their gradients.
 //
-// Order: embedding; per layer input norm, q k v as one matrix, their biases as one vector, o (and its bias),
-// the norm after attention, gate and up as one matrix, down; final norm; head unless tied. Every matrix is
-// [out, in], row-major, as transformers stores it. Offsets are in elements.
+// The parameters are those of weights_of() in its order, but that biases stand after everything else: so a
+// layer's q, k and v are one matrix, their biases one vector, gate and up one matrix. Every matrix is [out,
+// in], row-major, as transformers stores it. Offsets are in elements.
 #pragma once
 
 #include <ATen/ATen.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "model/model.h"
+#include "weights/names.h"
 
 namespace headroom::engine {
 
 struct Parameter {
-    std::string name;  // as transformers names it: "model.layers.0.self_attn.q_proj.weight"
-    std::vector<int64_t> shape;
+    WeightSpec weight;   // name as transformers has it, and shape
     int64_t offset = 0;  // elements
-    int64_t elements() const;
+    int64_t elements() const { return elements_of(weight); }
 };
 
 // One layer's parameters as the decoder uses them: views into the buffer.
@@ -41,7 +40,7 @@ struct ModelParameters {
     at::Tensor head;        // [V, H]; the embedding where tied
 };
 
-// Every parameter in buffer order, under the names of transformers. Sum of elements =
+// Every parameter in buffer order. The engine must run the model (check_supported). Sum of elements =
 // count_parameters().total().
 std::vector<Parameter> parameter_list(const Model& model);
 // Views of a flat buffer of count_parameters().total() elements; nothing is copied.

@@ -20,30 +20,30 @@ __device__ void store(bf16* p, const Eight& e) {
     *reinterpret_cast<Eight*>(p) = e;
 }
 
-__device__ float warp_sum(float v) {
-    for (int step = 16; step > 0; step /= 2) v += __shfl_xor_sync(0xffffffffu, v, step);
-    return v;
-}
-__device__ float warp_max(float v) {
-    for (int step = 16; step > 0; step /= 2) v = fmaxf(v, __shfl_xor_sync(0xffffffffu, v, step));
+struct Sum {
+    static constexpr float kNone = 0.0f;
+    __device__ float operator()(float a, float b) const { return a + b; }
+};
+struct Max {
+    static constexpr float kNone = -INFINITY;
+    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+
+template <class Combine>
+__device__ float over_warp(float v) {
+    for (int step = 16; step > 0; step /= 2) v = Combine()(v, __shfl_xor_sync(0xffffffffu, v, step));
     return v;
 }
 // Of all threads of the block, known to each. `shared`: 32 values; may be used again after the call.
-__device__ float block_sum(float v, float* shared) {
-    v = warp_sum(v);
+template <class Combine>
+__device__ float over_block(float v, float* shared) {
+    v = over_warp<Combine>(v);
     __syncthreads();
     if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
     __syncthreads();
     const int warps = static_cast<int>(blockDim.x) / 32;
-    return warp_sum(static_cast<int>(threadIdx.x % 32) < warps ? shared[threadIdx.x % 32] : 0.0f);
-}
-__device__ float block_max(float v, float* shared) {
-    v = warp_max(v);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
-    __syncthreads();
-    const int warps = static_cast<int>(blockDim.x) / 32;
-    return warp_max(static_cast<int>(threadIdx.x % 32) < warps ? shared[threadIdx.x % 32] : -INFINITY);
+    return over_warp<Combine>(static_cast<int>(threadIdx.x % 32) < warps ? shared[threadIdx.x % 32]
+                                                                         : Combine::kNone);
 }
 
 __global__ void rms_norm_rows(const bf16* x, const bf16* weight, bf16* out, int64_t columns, float epsilon) {
@@ -57,7 +57,7 @@ __global__ void rms_norm_rows(const bf16* x, const bf16* weight, bf16* out, int6
             sum += v * v;
         }
     }
-    const float inverse = rsqrtf(block_sum(sum, shared) / static_cast<float>(columns) + epsilon);
+    const float inverse = rsqrtf(over_block<Sum>(sum, shared) / static_cast<float>(columns) + epsilon);
     for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
         const Eight e = load(row + c), w = load(weight + c);
         Eight r;
@@ -81,8 +81,8 @@ __global__ void rms_norm_backward_rows(const bf16* x, const bf16* weight, const 
         }
     }
     const float n = static_cast<float>(columns);
-    const float inverse = rsqrtf(block_sum(squares, shared) / n + epsilon);
-    const float mean = block_sum(product, shared) * inverse / n;  // of d * weight * unit
+    const float inverse = rsqrtf(over_block<Sum>(squares, shared) / n + epsilon);
+    const float mean = over_block<Sum>(product, shared) * inverse / n;  // of d * weight * unit
     if (threadIdx.x == 0) inverses[blockIdx.x] = inverse;
     for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
         const Eight e = load(x + at + c), w = load(weight + c), d = load(d_out + at + c);
@@ -198,8 +198,8 @@ __global__ void cross_entropy_rows(bf16* logits, const int64_t* targets, float* 
         for (int i = 0; i < kWide; ++i) sum += __expf(__bfloat162float(e.v[i]) - top);
         most = top;
     }
-    const float top = block_max(most, shared);
-    const float all = block_sum(isinf(most) ? 0.0f : sum * __expf(most - top), shared);
+    const float top = over_block<Max>(most, shared);
+    const float all = over_block<Sum>(isinf(most) ? 0.0f : sum * __expf(most - top), shared);
     const float lse = top + logf(all);
     if (threadIdx.x == 0) {
         losses[blockIdx.x] =

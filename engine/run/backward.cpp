@@ -62,7 +62,7 @@ void Executor::State::attention_own_backward() {
     emitted_ = false;
 }
 
-Result<void> Executor::State::attention_past_backward(const Op& op) {
+void Executor::State::attention_past_backward(const Op& op) {
     const Model& m = plan.model;
     const LayerViews& v = layer_views();
     const PastPiece piece =
@@ -70,8 +70,8 @@ Result<void> Executor::State::attention_past_backward(const Op& op) {
     const at::Tensor d_q = view("d q summed", {rows_, m.heads, m.head_dim}, sum_);
     const int64_t keys = piece.last - piece.first;
     const at::Tensor d_k = view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_);
-    const at::Tensor d_v = view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_,
-                                keys * m.kv_size() * static_cast<int64_t>(c10::elementSize(type_)));
+    const at::Tensor d_v =
+        view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_, keys * m.kv_size() * element());
     const at::Tensor d_out = rows("d attention", m.q_size()).unflatten(1, {m.heads, m.head_dim});
     visit_past(piece, [&](const at::Tensor& k, const at::Tensor& value, int64_t at, int64_t count) {
         attention_backward(v.q, k, value, v.attention, v.lse, d_out, span_of(at), d_q, !d_q_fresh_,
@@ -79,7 +79,6 @@ Result<void> Executor::State::attention_past_backward(const Op& op) {
         d_q_fresh_ = false;
     });
     emitted_ = true;
-    return {};
 }
 
 // Adds a piece's dK and dV to its gradient pages; or, where nothing was emitted, the chunk's own pages to its
@@ -103,9 +102,8 @@ Result<void> Executor::State::accumulate(const Op& op) {
             const int64_t from = std::max(piece.first, run.first * page),
                           to = std::min(piece.last, (run.first + run.count) * page);
             for (int half = 0; half < 2; ++half) {
-                const at::Tensor emitted =
-                    view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_,
-                         half * keys * m.kv_size() * static_cast<int64_t>(c10::elementSize(type_)));
+                const at::Tensor emitted = view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim},
+                                                type_, half * keys * m.kv_size() * element());
                 const at::Tensor pages = page_view(PageKind::gradient, run, half);
                 const at::Tensor sums = pages.narrow(0, from - run.first * page, to - from);
                 const at::Tensor more = emitted.narrow(0, from - piece.first, to - from);
@@ -146,11 +144,7 @@ void Executor::State::rope_backward() {
     const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
     const at::Tensor d_q = d_qkv.narrow(1, 0, m.q_size()).unflatten(1, {m.heads, m.head_dim});
     if (!d_q_fresh_) d_q.add_(view("d q summed", {rows_, m.heads, m.head_dim}, sum_));
-    if (rope_chunk_ != chunk_ || rope_window_ != layer().window) {
-        rope_ = rope_table(plan.model, layer(), chunk_first(), rows_, d_qkv.options());
-        rope_chunk_ = chunk_;
-        rope_window_ = layer().window;
-    }
+    find_rope();
     engine::rope(d_q, rope_, true);
     engine::rope(d_qkv.narrow(1, m.q_size(), m.kv_size()).unflatten(1, {m.kv_heads, m.head_dim}), rope_,
                  true);

@@ -32,13 +32,16 @@ void Executor::State::qkv() {
     }
 }
 
+void Executor::State::find_rope() {
+    if (rope_chunk_ == chunk_ && rope_window_ == layer().window) return;
+    rope_ = rope_table(plan.model, layer(), chunk_first(), rows_, weights.options());
+    rope_chunk_ = chunk_;
+    rope_window_ = layer().window;
+}
+
 Result<void> Executor::State::rope() {
     const LayerViews& v = layer_views();
-    if (rope_chunk_ != chunk_ || rope_window_ != layer().window || rope_.cos.size(0) != rows_) {
-        rope_ = rope_table(plan.model, layer(), chunk_first(), rows_, v.qkv.options());
-        rope_chunk_ = chunk_;
-        rope_window_ = layer().window;
-    }
+    find_rope();
     engine::rope(v.q, rope_, false);
     engine::rope(v.k, rope_, false);
     if (pass_ != Pass::fill || chunk_ + 1 >= plan.chunks() || visible_past(plan, chunk_ + 1, layer_) == 0)
@@ -94,26 +97,19 @@ void Executor::State::visit_past(
 
 void Executor::State::attention_past(const Op& op) {
     const LayerViews& v = layer_views();
-    const int64_t full = std::min(plan.decisions.chunk.count(), plan.context.count());
-    const at::Tensor part = view("attention of one segment", v.attention.sizes(), type_);
-    const at::Tensor part_lse =
-        view("attention of one segment", v.lse.sizes(), sum_,
-             full * plan.model.q_size() * static_cast<int64_t>(c10::elementSize(type_)));
+    const auto part = attention_in("attention of one segment");
     const PastPiece piece = past_pieces(plan, chunk_, layer_, false, 0).at(op.piece);
     visit_past(piece, [&](const at::Tensor& k, const at::Tensor& value, int64_t at, int64_t) {
-        if (partial_pending_) attention_merge(v.attention, v.lse, part, part_lse);
-        attention_forward(v.q, k, value, span_of(at), part, part_lse);
+        merge();
+        attention_forward(v.q, k, value, span_of(at), part.first, part.second);
         partial_pending_ = true;
     });
 }
 
 void Executor::State::merge() {
     if (!partial_pending_) return;
-    const LayerViews& v = layer_views();
-    const int64_t full = std::min(plan.decisions.chunk.count(), plan.context.count());
-    attention_merge(v.attention, v.lse, view("attention of one segment", v.attention.sizes(), type_),
-                    view("attention of one segment", v.lse.sizes(), sum_,
-                         full * plan.model.q_size() * static_cast<int64_t>(c10::elementSize(type_))));
+    const auto [part, part_lse] = attention_in("attention of one segment");
+    attention_merge(layer_views().attention, layer_views().lse, part, part_lse);
     partial_pending_ = false;
 }
 
@@ -125,7 +121,7 @@ void Executor::State::attention_out() {
     if (w().out_bias.defined()) out.add_(w().out_bias);
 }
 
-void Executor::State::down(const Op&) {
+void Executor::State::down() {
     const bool last = layer_ + 1 == plan.model.layer_count();
     const std::string to = pass_ == Pass::fill || last ? "hidden 0" : of_layer("x", layer_ + 1);
     at::Tensor out = rows(to, plan.model.hidden);

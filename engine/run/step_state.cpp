@@ -22,17 +22,9 @@ at::ScalarType scalar_type(Dtype dtype) {
 
 namespace {
 
-struct PoolUnits {
-    int64_t unit, kv, gradient;  // bytes of a unit; units of a page of each kind
-    explicit PoolUnits(const Plan& plan) {
-        const int64_t values = 2 * plan.decisions.page.count() * plan.model.kv_size();
-        const int64_t kv_page = bytes_of(plan.decisions.kv, values).count(),
-                      gradient_page = bytes_of(plan.decisions.kv_gradients, values).count();
-        unit = std::min(kv_page, gradient_page);
-        kv = ceil_div(kv_page, unit);
-        gradient = ceil_div(gradient_page, unit);
-    }
-};
+void product(at::Tensor out, const at::Tensor& left, const at::Tensor& right) {
+    at::mm_out(out, left, right);
+}
 
 // Chunks that a later one reads.
 int64_t paged_chunks(const Plan& plan) {
@@ -40,8 +32,9 @@ int64_t paged_chunks(const Plan& plan) {
 }
 
 int64_t pool_units(const Plan& plan, const Program& program) {
+    const int64_t values = plan.decisions.page.count() * plan.model.kv_size();
     for (const Buffer& b : program.buffers) {
-        if (b.name == "page pool") return b.bytes / PoolUnits(plan).unit;
+        if (b.name == "page pool") return b.bytes / bytes_of(plan.decisions.kv, 2 * values).count();
     }
     return 0;
 }
@@ -56,7 +49,7 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, Op
       type_(scalar_type(p.decisions.weights)),
       sum_(sum_type(type_)),
       pages_(p.model.layer_count(), paged_chunks(p) * p.decisions.chunk.count() / p.decisions.page.count(),
-             pool_units(p, prog), PoolUnits(p).kv, PoolUnits(p).gradient) {
+             pool_units(p, prog)) {
     TORCH_CHECK(arena.scalar_type() == at::kByte && arena.numel() >= program.arena[0],
                 "the arena is smaller than the program needs");
     for (BufferId i = 0; i < program.buffers.size(); ++i) {
@@ -99,13 +92,19 @@ std::string Executor::State::of_layer(const char* name, int64_t layer) const {
     return std::string(name) + " of layer " + std::to_string(layer);
 }
 
+std::pair<at::Tensor, at::Tensor> Executor::State::attention_in(const std::string& name) const {
+    // Buffers are sized for a full chunk; the log-sum-exp stands behind all of its outputs.
+    const Model& m = plan.model;
+    const int64_t full = std::min(plan.decisions.chunk.count(), plan.context.count());
+    return {view(name, {rows_, m.heads, m.head_dim}, type_),
+            view(name, {rows_, m.heads}, sum_, full * m.q_size() * element())};
+}
+
 LayerViews Executor::State::make_views(const std::string& x, const std::string& qkv,
                                        const std::string& attention, const std::string& x_mid,
                                        const std::string& gate_up) const {
     const Model& m = plan.model;
-    const int64_t T = rows_, Q = m.q_size(), KV = m.kv_size(), d = m.head_dim;
-    // Buffers are sized for a full chunk; the log-sum-exp stands behind all of its outputs.
-    const int64_t full = std::min(plan.decisions.chunk.count(), plan.context.count());
+    const int64_t Q = m.q_size(), KV = m.kv_size(), d = m.head_dim;
     LayerViews v;
     v.x = rows(x, m.hidden);
     v.x_mid = rows(x_mid, m.hidden);
@@ -113,8 +112,7 @@ LayerViews Executor::State::make_views(const std::string& x, const std::string& 
     v.q = v.qkv.narrow(1, 0, Q).unflatten(1, {m.heads, d});
     v.k = v.qkv.narrow(1, Q, KV).unflatten(1, {m.kv_heads, d});
     v.v = v.qkv.narrow(1, Q + KV, KV).unflatten(1, {m.kv_heads, d});
-    v.attention = view(attention, {T, m.heads, d}, type_);
-    v.lse = view(attention, {T, m.heads}, sum_, full * Q * static_cast<int64_t>(c10::elementSize(type_)));
+    std::tie(v.attention, v.lse) = attention_in(attention);
     v.gate_up = rows(gate_up, 2 * m.intermediate);
     return v;
 }
@@ -166,7 +164,6 @@ void Executor::State::begin(const at::Tensor& tokens) {
 Result<void> Executor::State::run(OpId id) {
     const Op& op = program.ops[id];
     enter(op);
-    const auto finish = [&] { before_ = op.kind; };
     switch (op.kind) {
         case OpKind::zero:
             gradients.zero_();
@@ -196,14 +193,13 @@ Result<void> Executor::State::run(OpId id) {
             attention_out();
             break;
         case OpKind::gate_up:
-            at::mm_out(const_cast<at::Tensor&>(layer_views().gate_up), rows("normed", plan.model.hidden),
-                       w().gate_up.t());
+            product(layer_views().gate_up, rows("normed", plan.model.hidden), w().gate_up.t());
             break;
         case OpKind::activation:
             swiglu(layer_views().gate_up, rows("activation", plan.model.intermediate));
             break;
         case OpKind::down:
-            down(op);
+            down();
             break;
         case OpKind::head:
             head();
@@ -215,32 +211,27 @@ Result<void> Executor::State::run(OpId id) {
         case OpKind::weight_gradient:
             weight_gradient();
             break;
-        case OpKind::down_backward: {
-            at::Tensor d_act = rows("d activation", plan.model.intermediate);
-            at::mm_out(d_act, rows("d hidden", plan.model.hidden), w().down);
+        case OpKind::down_backward:
+            product(rows("d activation", plan.model.intermediate), rows("d hidden", plan.model.hidden),
+                    w().down);
             break;
-        }
         case OpKind::activation_backward:
             swiglu_backward(layer_views().gate_up, rows("d activation", plan.model.intermediate));
             break;
-        case OpKind::gate_up_backward: {
-            at::Tensor d = rows("d normed", plan.model.hidden);
-            at::mm_out(d, layer_views().gate_up, w().gate_up);
+        case OpKind::gate_up_backward:
+            product(rows("d normed", plan.model.hidden), layer_views().gate_up, w().gate_up);
             break;
-        }
         case OpKind::norm_backward:
             norm_backward();
             break;
-        case OpKind::attention_out_backward: {
-            at::Tensor d = rows("d attention", plan.model.q_size());
-            at::mm_out(d, rows("d hidden", plan.model.hidden), w().out);
+        case OpKind::attention_out_backward:
+            product(rows("d attention", plan.model.q_size()), rows("d hidden", plan.model.hidden), w().out);
             break;
-        }
         case OpKind::attention_own_backward:
             attention_own_backward();
             break;
         case OpKind::attention_past_backward:
-            HEADROOM_CHECK(attention_past_backward(op));
+            attention_past_backward(op);
             break;
         case OpKind::accumulate_kv_gradients:
             HEADROOM_CHECK(accumulate(op));
@@ -248,11 +239,10 @@ Result<void> Executor::State::run(OpId id) {
         case OpKind::rope_backward:
             rope_backward();
             break;
-        case OpKind::qkv_backward: {
-            at::Tensor d = rows("d normed", plan.model.hidden);
-            at::mm_out(d, rows("d qkv", plan.model.q_size() + 2 * plan.model.kv_size()), w().qkv);
+        case OpKind::qkv_backward:
+            product(rows("d normed", plan.model.hidden),
+                    rows("d qkv", plan.model.q_size() + 2 * plan.model.kv_size()), w().qkv);
             break;
-        }
         case OpKind::embed_backward:
             embed_backward();
             break;
@@ -266,7 +256,7 @@ Result<void> Executor::State::run(OpId id) {
             return fail("op " + std::to_string(id), "'" + std::string(name_of(op.kind)) + "'",
                         "an operation that the engine runs", Fault::run_failed);
     }
-    finish();
+    before_ = op.kind;
     return {};
 }
 

@@ -49,9 +49,11 @@ private:
     // `sizes` of the buffer called `name`, from `offset` bytes into it on.
     at::Tensor view(const std::string& name, at::IntArrayRef sizes, at::ScalarType type,
                     int64_t offset = 0) const;
-    bool has(const std::string& name) const { return by_name_.contains(name); }
     at::Tensor rows(const std::string& name, int64_t columns) const;  // [T, columns] of activations
+    // Output [T, h, d] and log-sum-exp [T, h] of the attention buffer called `name`.
+    std::pair<at::Tensor, at::Tensor> attention_in(const std::string& name) const;
     const LayerViews& layer_views();
+    void find_rope();  // rope_: of this chunk and layer
     LayerViews make_views(const std::string& x, const std::string& qkv, const std::string& attention,
                           const std::string& x_mid, const std::string& gate_up) const;
     std::string of_layer(const char* name, int64_t layer) const;
@@ -66,13 +68,13 @@ private:
     void attention_past(const Op& op);
     void merge();
     void attention_out();
-    void down(const Op& op);
+    void down();
     void head();
     // backward.cpp
     void weight_gradient();
     void norm_backward();
     void attention_own_backward();
-    Result<void> attention_past_backward(const Op& op);
+    void attention_past_backward(const Op& op);
     Result<void> accumulate(const Op& op);
     void rope_backward();
     void close_chunk();
@@ -92,6 +94,7 @@ private:
     const Layer& layer() const { return plan.model.layers[static_cast<size_t>(layer_)]; }
     const LayerParameters& w() const { return parameters_.layers[static_cast<size_t>(layer_)]; }
     const LayerParameters& g() const { return sums_.layers[static_cast<size_t>(layer_)]; }
+    int64_t element() const { return static_cast<int64_t>(c10::elementSize(type_)); }
     int64_t chunk_first() const { return chunk_ * plan.decisions.chunk.count(); }
 
     std::unordered_map<std::string, BufferId> by_name_;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "decoder/on_gpu.h"
+#include "program/parameters.h"
 #include "run/step_state.h"
 
 namespace headroom::engine {
@@ -31,13 +32,7 @@ void Executor::State::gradient_norm_op() {
 
 void Executor::State::update(const Op& op) {
     const int64_t total = weights.numel();
-    int64_t pieces = 0;
-    for (auto it = program.ops.rbegin(); it != program.ops.rend() && it->pass == Pass::update; ++it) {
-        if (it->kind == OpKind::update) pieces = std::max<int64_t>(pieces, it->piece + 1);
-    }
-    // Every piece but the last has the size of the first.
-    const int64_t size = pieces == 1 ? total : std::min<int64_t>(total, 64 * kMiB);
-    const int64_t first = op.piece * size, count = std::min(size, total - first);
+    const int64_t first = op.piece * kUpdatePiece, count = std::min(kUpdatePiece, total - first);
     const double clip =
         settings.clip_norm > 0 && norm_ > settings.clip_norm ? settings.clip_norm / norm_ : 1.0;
     const bool fused = weights.is_cuda() && type_ == at::kBFloat16 && gradients.scalar_type() == at::kFloat &&

@@ -6,7 +6,7 @@ namespace headroom::engine {
 namespace {
 
 TEST(PageTable, ALayersPagesAreOneRun) {
-    PageTable t(3, 4, 24, 1, 1);
+    PageTable t(3, 4, 24);
     for (int64_t page = 0; page < 4; ++page) {
         for (int64_t layer = 0; layer < 3; ++layer) ASSERT_TRUE(t.take(PageKind::kv, layer, page));
     }
@@ -18,7 +18,7 @@ TEST(PageTable, ALayersPagesAreOneRun) {
 }
 
 TEST(PageTable, EveryUnitIsUsedBeforeItRunsOver) {
-    PageTable t(2, 3, 8, 1, 1);  // smaller than 12: K and V go while gradients come
+    PageTable t(2, 3, 8);  // smaller than 12: K and V go while gradients come
     for (int64_t i = 0; i < 6; ++i) ASSERT_TRUE(t.take(PageKind::kv, i / 3, i % 3));
     ASSERT_TRUE(t.take(PageKind::gradient, 1, 0));
     ASSERT_TRUE(t.take(PageKind::gradient, 1, 1));
@@ -33,7 +33,7 @@ TEST(PageTable, EveryUnitIsUsedBeforeItRunsOver) {
 }
 
 TEST(PageTable, RunsEndWhereUnitsDo) {
-    PageTable t(1, 4, 6, 1, 1);
+    PageTable t(1, 4, 6);
     ASSERT_TRUE(t.take(PageKind::gradient, 0, 1));  // unit 3, which K and V of page 3 prefer
     for (int64_t page = 0; page < 4; ++page) ASSERT_TRUE(t.take(PageKind::kv, 0, page));
     const std::vector<PageRun> runs = t.runs(PageKind::kv, 0, 0, 4);

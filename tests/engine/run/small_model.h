@@ -58,8 +58,8 @@ inline at::Tensor random_tokens(const Plan& plan, uint64_t seed = 2) {
 }
 
 // A plan with its program, arena and executor; weights as random_weights().
-struct Run {
-    explicit Run(Plan p, OptimizerSettings settings = {}, const at::Device& device = at::kCPU)
+struct SmallRun {
+    explicit SmallRun(Plan p, OptimizerSettings settings = {}, const at::Device& device = at::kCPU)
         : plan(std::move(p)) {
         const Result<void> checked = check_plan(plan, "");
         if (!checked) ADD_FAILURE() << checked.error().text();

@@ -18,7 +18,7 @@ struct Errors {
 };
 
 Errors errors_of(const Plan& plan, const at::Device& device = at::kCPU) {
-    Run run(plan, {}, device);
+    SmallRun run(plan, {}, device);
     const StepResult got = run.step();
     // What the engine was given: weights as its dtype holds them.
     const at::Tensor weights = random_weights(plan).to(run.executor->weights().scalar_type()).to(at::kDouble);
@@ -30,7 +30,7 @@ Errors errors_of(const Plan& plan, const at::Device& device = at::kCPU) {
         const double error = relative_error(gradients.narrow(0, p.offset, p.elements()),
                                             truth.gradients.narrow(0, p.offset, p.elements()));
         if (!(error <= errors.worst)) errors.worst = error;  // NaN too
-        EXPECT_LT(error, 0.1) << p.name;
+        EXPECT_LT(error, 0.1) << p.weight.name;
     }
     return errors;
 }

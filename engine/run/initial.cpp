@@ -1,0 +1,47 @@
+#include "run/initial.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <span>
+
+#include "decoder/parameters.h"
+#include "weights/random.h"
+#include "weights/token_ids.h"
+
+namespace headroom::engine {
+namespace {
+
+constexpr int64_t kPiece = 64 * kMiB;    // values drawn on the CPU before they go to the device
+constexpr int64_t kGrain = 1024 * 1024;  // values of one thread at least
+
+}  // namespace
+
+Result<void> fill_initial_weights(const Plan& plan, uint64_t seed, at::Tensor weights) {
+    const Dtype dtype = plan.decisions.weights;
+    HEADROOM_CHECK(fill_random("", {}, dtype, 0, {}));  // the only error: a dtype that it does not write
+    const int64_t size = bytes_of(dtype, 1).count();
+    const at::Tensor drawn =
+        at::empty({std::min(kPiece, weights.numel())}, weights.options().device(at::kCPU));
+    auto* const bytes = static_cast<std::byte*>(drawn.data_ptr());
+    for (const Parameter& p : parameter_list(plan.model)) {
+        const RandomValues values = initial_values(plan.model, p.weight, seed);
+        for (int64_t first = 0; first < p.elements(); first += kPiece) {
+            const int64_t count = std::min(kPiece, p.elements() - first);
+            at::parallel_for(0, count, kGrain, [&](int64_t begin, int64_t end) {
+                const std::span<std::byte> out(bytes + begin * size,
+                                               static_cast<size_t>((end - begin) * size));
+                (void)fill_random(p.weight.name, values, dtype, first + begin, out);
+            });
+            weights.narrow(0, p.offset + first, count).copy_(drawn.narrow(0, 0, count));
+        }
+    }
+    return {};
+}
+
+at::Tensor initial_tokens(const Plan& plan, uint64_t seed) {
+    const std::vector<int32_t> ids = random_token_ids(seed, Tokens(0), plan.context, plan.model.vocabulary);
+    return at::tensor(ids, at::kLong);
+}
+
+}  // namespace headroom::engine
