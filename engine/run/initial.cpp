@@ -7,7 +7,6 @@
 
 #include "decoder/parameters.h"
 #include "weights/random.h"
-#include "weights/token_ids.h"
 
 namespace headroom::engine {
 namespace {
@@ -37,11 +36,6 @@ Result<void> fill_initial_weights(const Plan& plan, uint64_t seed, at::Tensor we
         }
     }
     return {};
-}
-
-at::Tensor initial_tokens(const Plan& plan, uint64_t seed) {
-    const std::vector<int32_t> ids = random_token_ids(seed, Tokens(0), plan.context, plan.model.vocabulary);
-    return at::tensor(ids, at::kLong);
 }
 
 }  // namespace headroom::engine

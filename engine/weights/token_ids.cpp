@@ -88,14 +88,24 @@ Result<StoredIds> read_raw(Bytewise bytes, const std::string& where) {
     return StoredIds{.data = bytes, .width = 4, .count = static_cast<int64_t>(bytes.size() / 4)};
 }
 
+Result<StoredIds> find_ids(const MappedFile& file, const std::filesystem::path& path) {
+    return path.extension() == ".npy" ? read_npy(file.bytes(), path.string())
+                                      : read_raw(file.bytes(), path.string());
+}
+
 }  // namespace
+
+Result<Tokens> count_token_ids(const std::filesystem::path& path) {
+    HEADROOM_TRY(const MappedFile file, MappedFile::open(path));
+    HEADROOM_TRY(const StoredIds stored, find_ids(file, path));
+    return Tokens(stored.count);
+}
 
 Result<std::vector<int32_t>> read_token_ids(const std::filesystem::path& path, Tokens first, Tokens count,
                                             int64_t vocabulary) {
     const std::string where = path.string();
     HEADROOM_TRY(const MappedFile file, MappedFile::open(path));
-    HEADROOM_TRY(const StoredIds stored,
-                 path.extension() == ".npy" ? read_npy(file.bytes(), where) : read_raw(file.bytes(), where));
+    HEADROOM_TRY(const StoredIds stored, find_ids(file, path));
     const int64_t begin = first.count();
     if (begin < 0 || count.count() < 0 || begin > stored.count || count.count() > stored.count - begin)
         return fail(where, "holds " + std::to_string(stored.count) + " token ids",

@@ -16,6 +16,8 @@ namespace headroom {
 // (with its index).
 Result<std::vector<int32_t>> read_token_ids(const std::filesystem::path& path, Tokens first, Tokens count,
                                             int64_t vocabulary);
+// How many ids the file holds; none is read. Errors: missing, malformed, another type or shape.
+Result<Tokens> count_token_ids(const std::filesystem::path& path);
 // Uniform over the vocabulary (< 2^31), the same for the same seed; a later `first` goes on where an earlier
 // ended.
 std::vector<int32_t> random_token_ids(uint64_t seed, Tokens first, Tokens count, int64_t vocabulary);

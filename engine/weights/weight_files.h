@@ -24,7 +24,8 @@ public:
     // The tensor of that name and shape, in a number format that the engine computes with (F64, F32, F16,
     // BF16). Lives as long as this object. Errors name the file, what was found, and the nearest name.
     Result<StoredTensor> need(const WeightSpec& weight) const;
-    std::vector<std::string> names() const;  // sorted
+    std::vector<std::string> names() const;                      // sorted
+    const std::filesystem::path& path() const { return path_; }  // as opened
 
 private:
     Result<void> add_file(const std::filesystem::path& path);

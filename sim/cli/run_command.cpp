@@ -8,16 +8,12 @@
 #include <filesystem>
 
 #include "cli/command.h"
+#include "cli/run_options.h"
 
 namespace headroom::cli {
 namespace {
 
 constexpr const char* kEngine = "headroom-engine";
-
-struct Options {
-    std::string plan, device = "cuda", output;
-    int64_t steps = 1, seed = 0;
-};
 
 // Beside this program, in the engine's build beside this one, else wherever PATH has it.
 std::string engine_path() {
@@ -30,19 +26,11 @@ std::string engine_path() {
     return kEngine;
 }
 
-Result<int> run(const Options& o) {
+Result<int> run(const CLI::App& app, const RunOptions& o) {
     HEADROOM_TRY(const Plan plan, read_plan(o.plan));  // a bad file is told here, engine or not
     HEADROOM_CHECK(check_plan(plan, o.plan));
-    std::vector<std::string> words{engine_path(),
-                                   "run",
-                                   o.plan,
-                                   "--device",
-                                   o.device,
-                                   "--steps",
-                                   std::to_string(o.steps),
-                                   "--seed",
-                                   std::to_string(o.seed)};
-    if (!o.output.empty()) words.insert(words.end(), {"--output", o.output});
+    std::vector<std::string> words = words_of(app);
+    words.insert(words.begin(), {engine_path(), "run"});
     std::vector<char*> arguments;
     for (std::string& w : words) arguments.push_back(w.data());
     arguments.push_back(nullptr);
@@ -57,7 +45,7 @@ Result<int> run(const Options& o) {
 }  // namespace
 
 Command add_run(CLI::App& root) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<RunOptions>();
     CLI::App* app =
         root.add_subcommand("run", "Runs a plan on a GPU (or the CPU) and writes the measured timeline");
     app->footer(
@@ -65,17 +53,8 @@ Command add_run(CLI::App& root) {
         "simulated one:\n"
         "`headroom compare` lays them side by side.\n\n"
         "Example:\n  headroom run plan.json --device cuda --steps 3 -o measured.trace.json.gz");
-    app->add_option("plan", options->plan, "A plan file, as `headroom plan -o` writes it")
-        ->required()
-        ->type_name("PLAN");
-    app->add_option("--device", options->device, "Where: cuda or cpu")->check(CLI::IsMember({"cuda", "cpu"}));
-    app->add_option("--steps", options->steps, "Training steps; the last one is written")
-        ->check(CLI::Range(1, 1'000'000));
-    app->add_option("--seed", options->seed, "Of weights, tokens and rounding")
-        ->check(CLI::NonNegativeNumber);
-    app->add_option("-o,--output", options->output, "The measured timeline, *.trace.json.gz")
-        ->type_name("FILE");
-    return {app, [options] { return run(*options); }};
+    add_run_options(*app, *options);
+    return {app, [app, options] { return run(*app, *options); }};
 }
 
 }  // namespace headroom::cli

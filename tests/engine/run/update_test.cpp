@@ -59,7 +59,7 @@ TEST(Update, TheLossOfTheSameTokensFalls) {
     }
 }
 
-TEST(Initial, WeightsAndTokensAreAFunctionOfTheSeed) {
+TEST(Initial, WeightsAreAFunctionOfTheSeed) {
     const Plan plan = with(Optimizer::none, Dtype::fp32);
     const int64_t count = count_parameters(plan.model).total();
     at::Tensor a = at::zeros({count}), b = at::zeros({count}), c = at::zeros({count});
@@ -74,10 +74,6 @@ TEST(Initial, WeightsAndTokensAreAFunctionOfTheSeed) {
         EXPECT_NEAR(values.mean().item<double>(), mean, 0.02) << p.weight.name;
         EXPECT_NEAR(values.std().item<double>(), 0.02, 0.01) << p.weight.name;
     }
-    const at::Tensor tokens = initial_tokens(plan, 1);
-    EXPECT_EQ(tokens.sizes(), at::IntArrayRef({plan.context.count()}));
-    EXPECT_GE(tokens.min().item<int64_t>(), 0);
-    EXPECT_LT(tokens.max().item<int64_t>(), plan.model.vocabulary);
 }
 
 }  // namespace

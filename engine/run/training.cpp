@@ -1,0 +1,191 @@
+#include "run/training.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <ATen/cuda/CUDAContext.h>
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "base/interrupt.h"
+#include "memory/arena.h"
+#include "run/executor.h"
+#include "run/initial.h"
+#include "run/measured.h"
+#include "run/supported.h"
+#include "run/token_source.h"
+#include "run/weights_io.h"
+#include "strategy/strategy.h"
+
+namespace headroom::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+std::string now() {
+    const std::time_t t = std::time(nullptr);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&t));
+    return text;
+}
+
+std::string machine_of(const at::Device& device) {
+    if (device.is_cpu()) return "CPU, " + std::to_string(at::get_num_threads()) + " threads";
+    const cudaDeviceProp& p = *at::cuda::getDeviceProperties(device.index());
+    int driver = 0;
+    (void)cudaDriverGetVersion(&driver);
+    return std::string(p.name) + ", CUDA driver " + std::to_string(driver / 1000) + "." +
+           std::to_string(driver % 1000 / 10);
+}
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+Result<Plan> read_supported_plan(const std::string& path) {
+    HEADROOM_TRY(Plan plan, read_plan(path));
+    HEADROOM_CHECK(check_plan(plan, path));
+    if (Result<void> ok = check_supported(plan); !ok) {
+        Error e = ok.error();
+        e.where = path + ", " + e.where;
+        return tl::unexpected<Error>(std::move(e));
+    }
+    return plan;
+}
+
+// A folder that is to be written: nothing else may stand in its place.
+Result<void> check_folder(const std::string& option, const std::string& folder) {
+    std::error_code ignored;
+    if (!folder.empty() && fs::exists(folder, ignored) && !fs::is_directory(folder, ignored))
+        return fail(option, "'" + folder + "' is no folder", "a folder, or a name that is free");
+    return {};
+}
+
+// The steps of one run.
+class Training {
+public:
+    Training(const cli::RunOptions& options, const Say& say) : options_(options), say_(say) {}
+
+    Result<void> run();
+
+private:
+    Result<void> read_input();
+    Result<void> begin();
+    Result<void> step(int64_t index);
+    Result<void> finish();
+    bool show(int64_t step, OpId op);
+
+    const cli::RunOptions& options_;
+    const Say& say_;
+    at::Device device_{at::kCPU};
+    std::optional<Plan> plan_;
+    std::optional<Program> program_;
+    std::optional<WeightFiles> files_;
+    std::optional<TokenSource> tokens_;
+    std::optional<Arena> arena_;
+    std::optional<Executor> executor_;
+    StepResult result_;
+    Clock::time_point last_said_ = Clock::now();
+};
+
+Result<void> Training::read_input() {
+    const cli::RunOptions& o = options_;
+    HEADROOM_TRY(plan_, read_supported_plan(o.plan));
+    if (o.device == "cuda" && !at::cuda::is_available())
+        return fail("--device", "cuda, and this machine has no usable GPU", "cpu");
+    device_ = at::Device(o.device == "cuda" ? "cuda:0" : "cpu");
+    if (!o.weights.empty()) {
+        HEADROOM_TRY(files_, WeightFiles::open(o.weights));
+        HEADROOM_CHECK(check_weights(plan_->model, *files_));
+    }
+    HEADROOM_TRY(tokens_, TokenSource::open(*plan_, static_cast<uint64_t>(o.seed), o.tokens));
+    HEADROOM_CHECK(tokens_->check(0, o.steps));
+    HEADROOM_CHECK(check_folder("--save-weights", o.save_weights));
+    HEADROOM_TRY(program_, lower(*plan_));
+    return {};
+}
+
+Result<void> Training::begin() {
+    const cli::RunOptions& o = options_;
+    const int64_t bytes = program_->arena[0];
+    say_({{"event", "start"},
+          {"device", machine_of(device_)},
+          {"ops", program_->size()},
+          {"device_arena_bytes", bytes},
+          {"steps", o.steps}});
+    HEADROOM_TRY(arena_, Arena::allocate(Tier::device, Bytes(bytes), device_));
+    HEADROOM_TRY(const at::Tensor memory, arena_->view(0, {bytes}, at::kByte));
+    OptimizerSettings settings;
+    settings.learning_rate = o.learning_rate;
+    settings.seed = static_cast<uint64_t>(o.seed);
+    executor_.emplace(*plan_, *program_, memory, settings);
+    if (executor_->optimizer_states().defined()) executor_->optimizer_states().zero_();
+    if (files_) return load_weights(plan_->model, *files_, executor_->weights());
+    return fill_initial_weights(*plan_, settings.seed, executor_->weights());
+}
+
+bool Training::show(int64_t step, OpId op) {
+    if (interrupted()) return false;
+    if (Clock::now() - last_said_ > std::chrono::seconds(1)) {
+        last_said_ = Clock::now();
+        say_({{"event", "progress"},
+              {"step", step},
+              {"op", op},
+              {"share", static_cast<double>(op) / static_cast<double>(program_->size())}});
+    }
+    return true;
+}
+
+Result<void> Training::step(int64_t index) {
+    HEADROOM_TRY(const at::Tensor ids, tokens_->of_step(index));
+    const auto begin = Clock::now();
+    HEADROOM_TRY(result_, executor_->step(ids.to(device_), [&](OpId op) { return show(index, op); }));
+    const double seconds = seconds_since(begin);
+    Json line{
+        {"event", "step"},      {"step", index},
+        {"loss", result_.loss}, {"gradient_norm", result_.gradient_norm},
+        {"seconds", seconds},   {"tokens_per_second", static_cast<double>(plan_->context.count()) / seconds}};
+    if (device_.is_cuda()) {
+        size_t free = 0, total = 0;
+        (void)cudaMemGetInfo(&free, &total);
+        line["device_used_bytes"] = total - free;
+    }
+    say_(line);
+    return {};
+}
+
+Result<void> Training::finish() {
+    const cli::RunOptions& o = options_;
+    if (!o.save_weights.empty()) {
+        HEADROOM_TRY(const bool config, save_weights(*plan_, executor_->weights(), o.save_weights));
+        say_({{"event", "saved"}, {"weights", o.save_weights}, {"config", config}});
+    }
+    if (!o.output.empty()) {
+        HEADROOM_TRY(const Timeline t,
+                     measured_timeline(*plan_, *program_, std::move(result_), machine_of(device_), now()));
+        HEADROOM_CHECK(write_timeline(t, o.output));
+        say_({{"event", "written"}, {"timeline", o.output}});
+    }
+    return {};
+}
+
+Result<void> Training::run() {
+    HEADROOM_CHECK(read_input());
+    HEADROOM_CHECK(begin());
+    for (int64_t s = 0; s < options_.steps; ++s) HEADROOM_CHECK(step(s));
+    return finish();
+}
+
+}  // namespace
+
+Result<void> train(const cli::RunOptions& options, const Say& say) {
+    return Training(options, say).run();
+}
+
+}  // namespace headroom::engine

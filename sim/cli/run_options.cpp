@@ -1,0 +1,54 @@
+#include "cli/run_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace headroom::cli {
+
+void add_run_options(CLI::App& app, RunOptions& o) {
+    app.add_option("plan", o.plan, "A plan file, as `headroom plan -o` writes it")
+        ->required()
+        ->type_name("PLAN");
+    app.add_option("--device", o.device, "Where: cuda or cpu")->check(CLI::IsMember({"cuda", "cpu"}));
+    app.add_option("--steps", o.steps, "Training steps; the last one is written")
+        ->check(CLI::Range(1, 1'000'000));
+    app.add_option("--seed", o.seed, "Of rounding, and of weights and tokens that no file gives")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option(
+           "--weights", o.weights,
+           "Begin with these weights: a .safetensors file, a model.safetensors.index.json, or a folder "
+           "that holds either (default: seeded)")
+        ->type_name("PATH");
+    app.add_option(
+           "--tokens", o.tokens,
+           "Train on these token ids: .npy (one dimension), else raw uint32; each step takes the next "
+           "context of them, from the start again at their end (default: seeded, every step the same)")
+        ->type_name("FILE");
+    app.add_option(
+           "--save-weights", o.save_weights,
+           "Write the trained weights there as transformers loads them: model.safetensors, config.json")
+        ->type_name("FOLDER");
+    app.add_option("--learning-rate", o.learning_rate, "Of the optimizer")->check(CLI::NonNegativeNumber);
+    app.add_option("-o,--output", o.output, "The measured timeline, *.trace.json.gz")->type_name("FILE");
+}
+
+std::vector<std::string> words_of(const CLI::App& app) {
+    std::vector<std::string> words, positional;
+    for (const CLI::Option* option : app.get_options()) {
+        if (option->count() == 0) continue;
+        const bool flag = option->get_expected_min() == 0;
+        if (option->get_positional()) {
+            positional.insert(positional.end(), option->results().begin(), option->results().end());
+        } else if (flag) {
+            words.push_back(option->get_name());
+        } else {
+            // With '=': a value may begin with a dash.
+            for (const std::string& value : option->results())
+                words.push_back(option->get_name() + "=" + value);
+        }
+    }
+    words.push_back("--");
+    words.insert(words.end(), positional.begin(), positional.end());
+    return words;
+}
+
+}  // namespace headroom::cli

@@ -1,0 +1,28 @@
+// The options of a training run: what `headroom run` and headroom-engine, which it starts, both take.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace headroom::cli {
+
+struct RunOptions {
+    std::string plan, device = "cuda", output;
+    int64_t steps = 1, seed = 0;
+    std::string weights, tokens;  // files; empty: seeded
+    std::string save_weights;     // a folder; empty: not saved
+    double learning_rate = 1e-4;
+};
+
+// Declares them on a subcommand, with help and ranges. `options` must outlive the parsing.
+void add_run_options(CLI::App& app, RunOptions& options);
+
+// The words that say again what was parsed by `app`: for the program that takes the same options.
+std::vector<std::string> words_of(const CLI::App& app);
+
+}  // namespace headroom::cli

@@ -1,0 +1,83 @@
+// Runs from files to files, on the CPU.
+#include "run/training.h"
+
+#include "decoder/parameters.h"
+#include "engine/run/plan_files.h"
+#include "timeline/timeline.h"
+
+namespace headroom::engine::test {
+namespace {
+
+class TrainingTest : public TrainingFolder {};
+
+TEST_F(TrainingTest, ASavedRunGoesOnWhereItEnded) {
+    Plan plan = training_plan();
+    plan.recipe.optimizer = Optimizer::sgd;  // no states: weights are all that a step leaves
+    cli::RunOptions o = options(plan);
+    o.learning_rate = 0.1;
+    o.steps = 4;
+    const std::vector<double> whole = losses(o);
+    o.steps = 2;
+    o.save_weights = at("saved");
+    const std::vector<double> first = losses(o);
+    o.save_weights.clear();
+    o.weights = at("saved");
+    const std::vector<double> second = losses(o);
+    EXPECT_EQ(whole, (std::vector<double>{first[0], first[1], second[0], second[1]}));
+    EXPECT_LT(whole[3], whole[0]);
+}
+
+TEST_F(TrainingTest, TokensFromAFileDecideTheLoss) {
+    const Plan plan = training_plan();
+    std::vector<uint32_t> ids(2 * 96);
+    for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<uint32_t>(i * 7 % 160);
+    ASSERT_TRUE(write_file(at("ids"), {reinterpret_cast<const char*>(ids.data()), 4 * ids.size()}));
+    cli::RunOptions o = options(plan);
+    o.learning_rate = 0;
+    o.steps = 3;
+    o.tokens = at("ids");
+    const std::vector<double> found = losses(o);
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_NE(found[0], found[1]);  // the second context
+    EXPECT_EQ(found[0], found[2]);  // the first again
+}
+
+TEST_F(TrainingTest, WhatIsWrongIsToldBeforeAnythingBegins) {
+    const cli::RunOptions good = options(training_plan());
+    ASSERT_TRUE(write_file(at("short"), std::string(4, '\0')));
+    const auto expect = [&](const cli::RunOptions& o, const std::string& part) {
+        const auto events = run(o);
+        EXPECT_EQ(events.size(), 0u);
+        EXPECT_EQ(error.fault, Fault::bad_input);
+        EXPECT_NE(error.text().find(part), std::string::npos) << error.text();
+        EXPECT_EQ(names().size(), 2u);  // the plan and the short file
+    };
+    for (const std::string& path :
+         {at("none").string(), at("none/model.safetensors").string(), folder_.string()}) {
+        cli::RunOptions o = good;
+        o.weights = path;
+        o.save_weights = at("saved");
+        expect(o, path);
+    }
+    cli::RunOptions o = good;
+    o.tokens = at("none");
+    expect(o, "none: does not exist");
+    o.tokens = at("short");
+    expect(o, "holds 1 token ids");
+    o = good;
+    o.save_weights = at("short");
+    expect(o, "--save-weights: '" + at("short").string() + "' is no folder");
+}
+
+TEST_F(TrainingTest, TheTimelineIsThatOfTheLastStep) {
+    cli::RunOptions o = options(training_plan());
+    o.steps = 2;
+    o.output = at("t.trace.json.gz");
+    const std::vector<double> found = losses(o);
+    const Result<Timeline> t = read_timeline(o.output);
+    ASSERT_TRUE(t) << t.error().text();
+    EXPECT_EQ(t->results.at("loss"), found[1]);
+}
+
+}  // namespace
+}  // namespace headroom::engine::test
