@@ -36,6 +36,10 @@ ModelParameters parameters_in(const Model& m, const at::Tensor& flat) {
         LayerParameters w;
         w.qkv = next({qkv, m.hidden});
         w.out = next({m.hidden, m.q_size()});
+        if (m.qk_norm) {
+            w.q_norm = next({m.head_dim});
+            w.k_norm = next({m.head_dim});
+        }
         w.gate_up = next({2 * m.intermediate, m.hidden});
         w.down = next({m.hidden, m.intermediate});
         w.input_norm = next({m.hidden});

@@ -28,9 +28,11 @@ struct LayerParameters {
     at::Tensor qkv_bias;    // [Q + 2 KV], or undefined
     at::Tensor out;         // [H, Q]
     at::Tensor out_bias;    // [H], or undefined
-    at::Tensor mlp_norm;    // [H]
-    at::Tensor gate_up;     // [2 I, H]: gate, then up
-    at::Tensor down;        // [H, I]
+    at::Tensor q_norm;      // [d], or undefined; k_norm alike
+    at::Tensor k_norm;
+    at::Tensor mlp_norm;  // [H]
+    at::Tensor gate_up;   // [2 I, H]: gate, then up
+    at::Tensor down;      // [H, I]
 };
 
 struct ModelParameters {

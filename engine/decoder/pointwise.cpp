@@ -65,7 +65,7 @@ void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double eps
     const at::ScalarType type = sum_type(x.scalar_type());
     const at::Tensor wide = x.to(type), d = d_out.to(type);
     const at::Tensor inverse = at::rsqrt(wide.square().mean(-1, true).add_(epsilon)), unit = wide * inverse;
-    if (d_weight.defined()) d_weight.add_((d * unit).sum(0));
+    if (d_weight.defined()) d_weight.add_((d * unit).flatten(0, -2).sum(0));
     const at::Tensor scaled = d * weight.to(type);
     const at::Tensor through = inverse * (scaled - unit * (scaled * unit).mean(-1, true));
     if (add) {

@@ -15,9 +15,11 @@ namespace headroom::engine {
 // fp64 for fp64, else fp32.
 at::ScalarType sum_type(at::ScalarType type);
 
-// out = x / sqrt(mean(x^2) + epsilon) * weight, by row. Source: Zhang, Sennrich, arXiv 1910.07467.
+// out = x / sqrt(mean(x^2) + epsilon) * weight, over the last dimension. Source: Zhang, Sennrich, arXiv
+// 1910.07467.
 void rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::Tensor out);
-// Adds the gradient through the norm to dx (or overwrites it), and to d_weight unless that is undefined.
+// Adds the gradient through the norm to dx (or overwrites it; dx may be d_out), and to d_weight unless that
+// is undefined.
 void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double epsilon, const at::Tensor& d_out,
                        at::Tensor dx, bool add, at::Tensor d_weight);
 

@@ -73,8 +73,13 @@ ReferenceResult reference_step(const Model& m, const at::Tensor& weights, const 
         Tensor qkv = torch::matmul(normed(x, w.input_norm, m.norm_epsilon), w.qkv.t());
         if (w.qkv_bias.defined()) qkv = qkv + w.qkv_bias;
         const auto parts = qkv.split_with_sizes({m.q_size(), m.kv_size(), m.kv_size()}, 1);
-        const Tensor q = rotated(parts[0].view({n, m.heads, d}), by),
-                     k = rotated(parts[1].view({n, m.kv_heads, d}), by);
+        Tensor q = parts[0].view({n, m.heads, d}), k = parts[1].view({n, m.kv_heads, d});
+        if (m.qk_norm) {
+            q = normed(q, w.q_norm, m.norm_epsilon);
+            k = normed(k, w.k_norm, m.norm_epsilon);
+        }
+        q = rotated(q, by);
+        k = rotated(k, by);
         Tensor out = torch::matmul(
             attention(q, k, parts[2].reshape({n, m.kv_heads, d}), honour_windows ? m.layers[l].window : 0),
             w.out.t());

@@ -20,7 +20,7 @@ void Executor::State::weight_gradient() {
     if (layer_ < 0) return;  // the head's, by head()
     const at::Tensor dx = rows("d hidden", m.hidden);
     if (before_ == OpKind::activation) return add_product(g().down, dx, rows("activation", m.intermediate));
-    if (before_ == OpKind::norm_backward || before_ == OpKind::embed || before_ == OpKind::gate_up) {
+    if (before_ != OpKind::norm) {
         add_product(g().out, dx, layer_views().attention.flatten(1));
         if (g().out_bias.defined()) g().out_bias.add_(dx.sum(0, false, g().out_bias.scalar_type()));
         return;
@@ -142,12 +142,16 @@ Result<void> Executor::State::accumulate(const Op& op) {
 void Executor::State::rope_backward() {
     const Model& m = plan.model;
     const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
-    const at::Tensor d_q = d_qkv.narrow(1, 0, m.q_size()).unflatten(1, {m.heads, m.head_dim});
+    const at::Tensor d_q = d_qkv.narrow(1, 0, m.q_size()).unflatten(1, {m.heads, m.head_dim}),
+                     d_k = d_qkv.narrow(1, m.q_size(), m.kv_size()).unflatten(1, {m.kv_heads, m.head_dim});
     if (!d_q_fresh_) d_q.add_(view("d q summed", {rows_, m.heads, m.head_dim}, sum_));
     find_rope();
     engine::rope(d_q, rope_, true);
-    engine::rope(d_qkv.narrow(1, m.q_size(), m.kv_size()).unflatten(1, {m.kv_heads, m.head_dim}), rope_,
-                 true);
+    engine::rope(d_k, rope_, true);
+    if (!m.qk_norm) return;
+    const LayerViews& v = layer_views();
+    rms_norm_backward(v.raw_q, w().q_norm, m.norm_epsilon, d_q, d_q, false, g().q_norm);
+    rms_norm_backward(v.raw_k, w().k_norm, m.norm_epsilon, d_k, d_k, false, g().k_norm);
 }
 
 // The chunk is done with this layer: K and V of the chunk before it have no reader left, nor have its own

@@ -42,6 +42,10 @@ void Executor::State::find_rope() {
 Result<void> Executor::State::rope() {
     const LayerViews& v = layer_views();
     find_rope();
+    if (plan.model.qk_norm) {
+        rms_norm(v.raw_q, w().q_norm, plan.model.norm_epsilon, v.q);
+        rms_norm(v.raw_k, w().k_norm, plan.model.norm_epsilon, v.k);
+    }
     engine::rope(v.q, rope_, false);
     engine::rope(v.k, rope_, false);
     if (pass_ != Pass::fill || chunk_ + 1 >= plan.chunks() || visible_past(plan, chunk_ + 1, layer_) == 0)

@@ -109,8 +109,13 @@ LayerViews Executor::State::make_views(const std::string& x, const std::string& 
     v.x = rows(x, m.hidden);
     v.x_mid = rows(x_mid, m.hidden);
     v.qkv = rows(qkv, Q + 2 * KV);
-    v.q = v.qkv.narrow(1, 0, Q).unflatten(1, {m.heads, d});
-    v.k = v.qkv.narrow(1, Q, KV).unflatten(1, {m.kv_heads, d});
+    v.raw_q = v.q = v.qkv.narrow(1, 0, Q).unflatten(1, {m.heads, d});
+    v.raw_k = v.k = v.qkv.narrow(1, Q, KV).unflatten(1, {m.kv_heads, d});
+    if (m.qk_norm) {
+        const at::Tensor rotated = rows("rotated q and k", Q + KV);
+        v.q = rotated.narrow(1, 0, Q).unflatten(1, {m.heads, d});
+        v.k = rotated.narrow(1, Q, KV).unflatten(1, {m.kv_heads, d});
+    }
     v.v = v.qkv.narrow(1, Q + KV, KV).unflatten(1, {m.kv_heads, d});
     std::tie(v.attention, v.lse) = attention_in(attention);
     v.gate_up = rows(gate_up, 2 * m.intermediate);

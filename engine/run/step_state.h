@@ -23,7 +23,8 @@ at::ScalarType scalar_type(Dtype dtype);
 struct LayerViews {
     at::Tensor x, x_mid;        // [T, H]
     at::Tensor qkv;             // [T, Q + 2 KV]
-    at::Tensor q, k, v;         // of qkv: [T, h, d], [T, g, d]
+    at::Tensor q, k, v;         // [T, h, d], [T, g, d]: of qkv, but for q and k where they have norms
+    at::Tensor raw_q, raw_k;    // of qkv: before norms
     at::Tensor attention, lse;  // [T, h, d], [T, h]
     at::Tensor gate_up;         // [T, 2 I]
 };

@@ -11,9 +11,9 @@ Result<void> refuse(const std::string& key, const std::string& found, const std:
 }
 
 Result<void> check_model(const Model& m) {
-    static const std::set<std::string> families{"qwen2", "llama", "mistral"};
+    static const std::set<std::string> families{"qwen2", "qwen3", "llama", "mistral"};
     if (!families.contains(m.type))
-        return refuse("model", "model type '" + m.type + "'", "qwen2, llama or mistral");
+        return refuse("model", "model type '" + m.type + "'", "qwen2, qwen3, llama or mistral");
     static const std::set<std::string> scalings{"", "default", "linear", "llama3"};
     if (!scalings.contains(m.rope.scaling))
         return refuse("model", "rope scaling '" + m.rope.scaling + "'", "none, linear or llama3");

@@ -154,6 +154,7 @@ private:
             if (outputs) store_outputs();
         }
         builder_.release(b.qkv, builder_.last_compute());
+        emitter_.release_rotated(builder_.last_compute());
         if (!whole) {
             if (builder_.live(b.attention)) builder_.release(b.attention, builder_.last_compute());
             builder_.release(x, builder_.last_compute());
@@ -251,6 +252,7 @@ private:
         emitter_.project(layer(l), tokens, b);
         if (!keeps_outputs(c) && c + 1 == n_ && !d_.fill_head) past_.select(c, l);
         attend(c, l, b, !(c + 1 == n_ && !d_.fill_head));
+        emitter_.release_rotated(builder_.last_compute());
         if (!keep_) {
             builder_.release(b.qkv, builder_.last_compute());
             b.x_mid = flight_.x_mid;
@@ -302,6 +304,7 @@ private:
         parameters_.begin_layer_gradients(l, fresh);
         if (!keep_) recompute(c, l, b);
         emitter_.mlp_backward(layer(l), tokens, b);
+        if (keep_) emitter_.rotate_again(layer(l), tokens);
         emitter_.own_attention_backward(layer(l), tokens, b);
         past_.backward(c, l);
         ring_.backward(layer(l), tokens);

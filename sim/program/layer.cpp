@@ -41,6 +41,7 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
     d_act_ = activations("d activation", mlp_rows_ * (gate_up / 2) * e);
     d_attention_ = activations("d attention", T * sizes_.q * e);
     d_qkv_ = activations("d qkv", T * (sizes_.q + 2 * sizes_.kv) * e);
+    rotated_ = plan.model.qk_norm ? activations("rotated q and k", T * (sizes_.q + sizes_.kv) * e) : kNone;
     d_q_sum_ = longest_keys > 0 ? activations("d q summed", T * sizes_.q * sizes_.sum) : kNone;
     const int64_t loss_rows = d.loss_tile.count() == 0 ? T : std::min(T, d.loss_tile.count());
     logits_ = builder_.scratch("logits", Category::logits, loss_rows * sizes_.vocabulary * e);
@@ -155,7 +156,9 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     w.down_gradient = id(mlp_gemm(true, H, I));
     w.activation_backward = id(memory_bound(T * (2 * gate_up + gate_up / 2) * e));
     w.norm_backward = id(memory_bound(norms * 4 * T * H * e));
-    w.rope_backward = id(memory_bound(T * (2 * qkv * e + s.q * s.sum)));
+    // The norms of q and k read what they were applied to.
+    const int64_t before_norms = m.qk_norm ? (s.q + s.kv) * e : 0;
+    w.rope_backward = id(memory_bound(T * (2 * qkv * e + s.q * s.sum + before_norms)));
     w.qkv_backward = id(gemm(T, H, qkv));
     w.qkv_gradient = id(gemm_accumulate(qkv, H, T));
 
@@ -212,7 +215,17 @@ OpId LayerEmitter::project(const Layer& layer, int64_t tokens, const LayerBuffer
     builder_.take(b.qkv, op);
     lora(w.lora_qkv);
     builder_.release(normed_, builder_.last_compute());
-    return compute(OpKind::rope, w.rope);
+    op = compute(OpKind::rope, w.rope);
+    builder_.take(rotated_, op);
+    return op;
+}
+
+void LayerEmitter::rotate_again(const Layer& layer, int64_t tokens) {
+    if (rotated_ != kNone) builder_.take(rotated_, compute(OpKind::rope, works(layer, tokens).rope));
+}
+
+void LayerEmitter::release_rotated(OpId op) {
+    builder_.release(rotated_, op);
 }
 
 OpId LayerEmitter::project_kv(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait) {
@@ -223,6 +236,8 @@ OpId LayerEmitter::project_kv(const Layer& layer, int64_t tokens, const LayerBuf
     builder_.take(b.qkv, op);
     builder_.release(normed_, op);
     op = compute(OpKind::rope, w.rope);
+    builder_.take(rotated_, op);
+    builder_.release(rotated_, op);
     builder_.release(b.qkv, op);
     return op;
 }

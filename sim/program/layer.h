@@ -8,6 +8,8 @@
 // Kept between forward and backward of a layer: its input x, qkv (rotated), the attention output with its
 // log-sum-exp, x_mid (after attention) and gate_up. Norms and the activation are computed again in the
 // backward pass (memory-bound, no FLOPs worth counting).
+// Where queries and keys have norms of their own (qk_norm), qkv is kept as projected, which is what the
+// norms' backward reads, and rotated q and k stand in one buffer of the layer in flight: docs/decisions/0009.
 #pragma once
 
 #include <array>
@@ -82,8 +84,13 @@ public:
     void await(OpId op);
 
     void embed(int64_t tokens, BufferId x, OpId wait = kNone);
-    // norm, qkv, rope: takes buffers.qkv. Returns the rope op, after which K and V are final.
+    // norm, qkv, rope: takes buffers.qkv, and rotated q and k where they are apart. Returns the rope op,
+    // after which K and V are final.
     OpId project(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone);
+    // Rotated q and k of a layer whose qkv was kept, for its backward pass; nothing where qkv holds them.
+    void rotate_again(const Layer& layer, int64_t tokens);
+    // No one reads rotated q and k after `op`, until they are made again.
+    void release_rotated(OpId op);
     // Attention to the own chunk: takes buffers.attention.
     OpId attend_own(const Layer& layer, int64_t tokens, const LayerBuffers& b);
     // One piece of the past: `keys` keys a query, in library calls of at most a segment each; all queries
@@ -158,7 +165,7 @@ private:
     int64_t mlp_rows_;  // tokens of the MLP at once
     // Transient buffers [T, ...].
     BufferId normed_, partial_, act_, logits_, logits32_, d_normed_, d_act_, d_attention_, d_qkv_, d_q_sum_,
-        own_ws_, past_ws_, emission_ = kNone, gathered_ = kNone, permuted_ = kNone;
+        rotated_, own_ws_, past_ws_, emission_ = kNone, gathered_ = kNone, permuted_ = kNone;
 };
 
 }  // namespace headroom

@@ -75,6 +75,7 @@ OpId LayerEmitter::project_backward(const Layer& layer, int64_t tokens, const La
     const Works& w = works(layer, tokens);
     OpId op = compute(OpKind::rope_backward, w.rope_backward);
     builder_.release(b.qkv, op);
+    release_rotated(op);
     builder_.release(b.attention, op);
     builder_.release(d_attention_, op);
     if (builder_.live(d_q_sum_)) builder_.release(d_q_sum_, op);

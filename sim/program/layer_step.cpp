@@ -119,6 +119,7 @@ private:
             past_.append(c, l, emitter_.project(layer(l), tokens, buffers_));
             attend(c, l);
             builder_.release(buffers_.qkv, builder_.last_compute());
+            emitter_.release_rotated(builder_.last_compute());
             const OpId op = emitter_.attention_out(layer(l), tokens, buffers_);
             builder_.release(buffers_.attention, op);
             builder_.release(buffers_.x, op);

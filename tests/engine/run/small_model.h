@@ -1,6 +1,7 @@
 // Small plans that the engine runs on the CPU, and what one step of them gives.
 #pragma once
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,6 +20,7 @@ struct Family {
     bool bias = false, tied = false;
     int64_t window = 0;
     std::string scaling;
+    bool qk_norm = false;
 };
 
 // hidden 64, 4 query and 2 KV heads of 16, 3 layers; every tensor in `dtype`; SGD.
@@ -27,6 +29,7 @@ inline Plan small_plan(const Family& family, Dtype dtype, int64_t context, int64
     p.model.type = family.type;
     p.model.qkv_bias = family.bias;
     p.model.tied_embeddings = family.tied;
+    p.model.qk_norm = family.qk_norm;
     for (Layer& l : p.model.layers) l.window = family.window;
     p.model.rope.theta = 1000;
     p.model.rope.scaling = family.scaling;
@@ -61,6 +64,7 @@ inline at::Tensor random_tokens(const Plan& plan, uint64_t seed = 2) {
 struct SmallRun {
     explicit SmallRun(Plan p, OptimizerSettings settings = {}, const at::Device& device = at::kCPU)
         : plan(std::move(p)) {
+        at::set_num_threads(1);  // tensors this small: threads would only wait for each other
         const Result<void> checked = check_plan(plan, "");
         if (!checked) ADD_FAILURE() << checked.error().text();
         const Result<void> supported = check_supported(plan);
