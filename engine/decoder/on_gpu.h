@@ -15,6 +15,11 @@ template <class... Tensors>
 bool on_gpu(const Tensors&... tensors) {
     return (plain_bf16(tensors) && ...);
 }
+// The same of heads [T, h, d] whose tokens may lie further apart (q inside of q, k and v).
+inline bool rows_on_gpu(const at::Tensor& t) {
+    return t.is_cuda() && t.scalar_type() == at::kBFloat16 && t.stride(2) == 1 && t.stride(1) == t.size(2) &&
+           t.stride(0) % 8 == 0 && t.size(2) % 8 == 0 && reinterpret_cast<uintptr_t>(t.data_ptr()) % 16 == 0;
+}
 inline kernels::bf16* bits(const at::Tensor& t) {
     return static_cast<kernels::bf16*>(t.data_ptr());
 }

@@ -1,24 +1,12 @@
-#include <cuda_bf16.h>
-
 #include "kernels/pointwise.h"
+
+#include "kernels/wide.cuh"
 
 namespace headroom::engine::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kWide = 8;         // bf16 values of one 16-byte load
 constexpr int kMergeLanes = 16;  // threads of one row
-
-struct alignas(16) Eight {
-    __nv_bfloat16 v[kWide];
-};
-
-__device__ Eight load(const bf16* p) {
-    return *reinterpret_cast<const Eight*>(p);
-}
-__device__ void store(bf16* p, const Eight& e) {
-    *reinterpret_cast<Eight*>(p) = e;
-}
 
 struct Sum {
     static constexpr float kNone = 0.0f;

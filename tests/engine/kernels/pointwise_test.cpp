@@ -8,26 +8,12 @@
 
 #include "decoder/attention.h"
 #include "decoder/pointwise.h"
+#include "engine/kernels/drawn.h"
 
-namespace headroom::engine {
+namespace headroom::engine::test {
 namespace {
 
 constexpr double kStep = 1.0 / 256;
-
-at::Tensor drawn(at::IntArrayRef sizes, uint64_t seed, at::ScalarType type = at::kBFloat16) {
-    at::Generator random = at::detail::createCPUGenerator(seed);
-    return at::randn(sizes, random, at::kFloat).to(type);
-}
-double off(const at::Tensor& gpu, const at::Tensor& cpu) {
-    const at::Tensor a = gpu.cpu().to(at::kDouble), b = cpu.to(at::kDouble);
-    return ((a - b).norm() / b.norm()).item<double>();
-}
-
-struct Kernels : ::testing::Test {
-    void SetUp() override {
-        if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
-    }
-};
 
 TEST_F(Kernels, RmsNormForwardAndBackward) {
     for (const int64_t columns : {64, 896, 3584}) {
@@ -117,4 +103,4 @@ TEST_F(Kernels, AdamWRoundsWithoutBias) {
 }
 
 }  // namespace
-}  // namespace headroom::engine
+}  // namespace headroom::engine::test
