@@ -1,0 +1,89 @@
+#include "kernels/pages.h"
+
+#include <algorithm>
+
+#include "kernels/wide.cuh"
+
+namespace headroom::engine::kernels {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kLoads = 4;  // of 16 bytes, in flight in each thread
+constexpr int64_t kSlice = kThreads * kLoads;
+constexpr int64_t kResidentBlocks = 8 * 132;
+
+__global__ void __launch_bounds__(kThreads)
+    copy_slices(const uint64_t* sources, const uint64_t* destinations, int64_t count, int64_t words) {
+    const int64_t slices = (words + kSlice - 1) / kSlice;
+    for (int64_t i = blockIdx.x; i < count * slices; i += gridDim.x) {
+        const auto* from = reinterpret_cast<const uint4*>(sources[i / slices]);
+        auto* to = reinterpret_cast<uint4*>(destinations[i / slices]);
+        const int64_t at = i % slices * kSlice + threadIdx.x;
+        uint4 held[kLoads];
+#pragma unroll
+        for (int k = 0; k < kLoads; ++k)
+            if (at + k * kThreads < words) held[k] = from[at + k * kThreads];
+#pragma unroll
+        for (int k = 0; k < kLoads; ++k)
+            if (at + k * kThreads < words) to[at + k * kThreads] = held[k];
+    }
+}
+
+struct alignas(16) EightFloats {
+    float v[kWide];
+};
+__device__ void add_page(const bf16* page, float* sum) {
+    const Eight e = load(page);
+    for (int i = 0; i < kWide; ++i) sum[i] += __bfloat162float(e.v[i]);
+}
+__device__ void add_page(const float* page, float* sum) {
+    const EightFloats e = *reinterpret_cast<const EightFloats*>(page);
+    for (int i = 0; i < kWide; ++i) sum[i] += e.v[i];
+}
+__device__ void write_page(bf16* page, const float* sum) {
+    Eight e;
+    for (int i = 0; i < kWide; ++i) e.v[i] = __float2bfloat16(sum[i]);
+    store(page, e);
+}
+__device__ void write_page(float* page, const float* sum) {
+    EightFloats e;
+    for (int i = 0; i < kWide; ++i) e.v[i] = sum[i];
+    *reinterpret_cast<EightFloats*>(page) = e;
+}
+
+template <class Page>
+__global__ void sum_columns(const bf16* emissions, int64_t values, const PageSums sums) {
+    const int64_t c = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * kWide;
+    if (c >= values) return;
+    const int32_t end = sums.begin[blockIdx.y + 1];
+    float sum[kWide] = {};
+#pragma unroll 4
+    for (int32_t i = sums.begin[blockIdx.y]; i < end; ++i)
+        add_page(emissions + sums.entries[i] * values + c, sum);
+    Page* page = reinterpret_cast<Page*>(sums.destinations[blockIdx.y]) + c;
+    if (!sums.fresh[blockIdx.y]) add_page(page, sum);
+    write_page(page, sum);
+}
+
+}  // namespace
+
+void copy_pages(const uint64_t* sources, const uint64_t* destinations, int64_t count, int64_t bytes,
+                int64_t most_blocks, cudaStream_t stream) {
+    const int64_t words = bytes / 16, slices = count * ((words + kSlice - 1) / kSlice);
+    const int64_t blocks = std::min(slices, most_blocks > 0 ? most_blocks : kResidentBlocks);
+    if (blocks == 0) return;
+    copy_slices<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(sources, destinations, count, words);
+}
+
+template <class Page>
+void sum_pages(const bf16* emissions, int64_t values, const PageSums& sums, cudaStream_t stream) {
+    if (sums.count == 0) return;
+    const int64_t wide = values / kWide;
+    const dim3 grid(static_cast<unsigned>((wide + kThreads - 1) / kThreads),
+                    static_cast<unsigned>(sums.count));
+    sum_columns<Page><<<grid, kThreads, 0, stream>>>(emissions, values, sums);
+}
+template void sum_pages<bf16>(const bf16*, int64_t, const PageSums&, cudaStream_t);
+template void sum_pages<float>(const bf16*, int64_t, const PageSums&, cudaStream_t);
+
+}  // namespace headroom::engine::kernels
