@@ -44,14 +44,29 @@ Tensor rotated(const Tensor& x, const std::pair<Tensor, Tensor>& by) {
     return x * by.first + torch::cat({-halves[1], halves[0]}, -1) * by.second;
 }
 
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t window) {
+// [N, N]: whether a query (row) sees a key.
+Tensor seen_keys(int64_t n, int64_t window, const ReferenceSelection& selection, size_t layer) {
+    const Tensor at = torch::arange(n);
+    Tensor seen = at.unsqueeze(0) <= at.unsqueeze(1);
+    if (window > 0) seen = seen & (at.unsqueeze(0) > at.unsqueeze(1) - window);
+    if (layer >= selection.pages.size() || selection.pages[layer].empty()) return seen;
+    const auto& rows = selection.pages[layer];
+    const int64_t blocks_of_chunk = (selection.chunk + selection.block - 1) / selection.block;
+    const Tensor chunk = at.floor_divide(selection.chunk);
+    const Tensor block =
+        chunk * blocks_of_chunk + at.remainder(selection.chunk).floor_divide(selection.block);
+    Tensor chosen = torch::zeros({static_cast<int64_t>(rows.size()), n / selection.page + 1}, torch::kBool);
+    for (size_t row = 0; row < rows.size(); ++row)
+        for (const int32_t page : rows[row]) chosen[static_cast<int64_t>(row)][page] = true;
+    const Tensor selected = chosen.index_select(0, block).index_select(1, at.floor_divide(selection.page));
+    return seen & (selected | (chunk.unsqueeze(0) == chunk.unsqueeze(1)));
+}
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& seen) {
     const int64_t n = q.size(0), repeat = q.size(1) / k.size(1);
     const Tensor keys = k.repeat_interleave(repeat, 1).permute({1, 2, 0}),
                  values = v.repeat_interleave(repeat, 1);
     Tensor scores = torch::matmul(q.permute({1, 0, 2}), keys) / std::sqrt(static_cast<double>(q.size(2)));
-    const Tensor at = torch::arange(n);
-    Tensor seen = at.unsqueeze(0) <= at.unsqueeze(1);
-    if (window > 0) seen = seen & (at.unsqueeze(0) > at.unsqueeze(1) - window);
     scores = scores.masked_fill(~seen, -std::numeric_limits<double>::infinity());
     return torch::matmul(torch::softmax(scores, -1), values.permute({1, 0, 2}))
         .permute({1, 0, 2})
@@ -61,7 +76,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, int64_t wind
 }  // namespace
 
 ReferenceResult reference_step(const Model& m, const at::Tensor& weights, const at::Tensor& tokens,
-                               bool honour_windows) {
+                               bool honour_windows, const ReferenceSelection& selection) {
     const torch::AutoGradMode with_gradients(true);
     const Tensor flat = weights.detach().clone().requires_grad_(true);
     const ModelParameters p = parameters_in(m, flat);
@@ -80,9 +95,8 @@ ReferenceResult reference_step(const Model& m, const at::Tensor& weights, const 
         }
         q = rotated(q, by);
         k = rotated(k, by);
-        Tensor out = torch::matmul(
-            attention(q, k, parts[2].reshape({n, m.kv_heads, d}), honour_windows ? m.layers[l].window : 0),
-            w.out.t());
+        const Tensor seen = seen_keys(n, honour_windows ? m.layers[l].window : 0, selection, l);
+        Tensor out = torch::matmul(attention(q, k, parts[2].reshape({n, m.kv_heads, d}), seen), w.out.t());
         if (w.out_bias.defined()) out = out + w.out_bias;
         x = x + out;
         const auto gate_up = torch::matmul(normed(x, w.mlp_norm, m.norm_epsilon), w.gate_up.t()).chunk(2, 1);

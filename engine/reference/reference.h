@@ -1,8 +1,11 @@
 // The same model in plain autograd, the whole sequence at once: the truth that tests hold the engine against.
-// Nothing here knows chunks, pages or plans.
+// Nothing here knows plans; chunks and pages only where a recorded selection is a mask.
 #pragma once
 
 #include <ATen/ATen.h>
+
+#include <cstdint>
+#include <vector>
 
 #include "model/model.h"
 
@@ -13,8 +16,17 @@ struct ReferenceResult {
     at::Tensor gradients;  // flat, in the order of parameter_list(), in the type of the weights
 };
 
+// What sparse attention leaves of the past: a query sees its own chunk causally, and of earlier chunks the
+// pages that its block selected.
+struct ReferenceSelection {
+    int64_t page = 0, chunk = 0, block = 0;  // tokens; blocks begin anew in each chunk
+    // pages[layer][block of the sequence, chunk by chunk]: page numbers, in any order. A layer without rows
+    // (or none at all) attends all of its past.
+    std::vector<std::vector<std::vector<int32_t>>> pages;
+};
+
 // `weights`: flat, in the order of parameter_list(); `tokens`: [N] int64. Cost: O(N^2) memory.
 ReferenceResult reference_step(const Model& model, const at::Tensor& weights, const at::Tensor& tokens,
-                               bool honour_windows = true);
+                               bool honour_windows = true, const ReferenceSelection& selection = {});
 
 }  // namespace headroom::engine

@@ -84,6 +84,8 @@ function(headroom_engine_test name)
     target_compile_definitions(${name} PRIVATE HEADROOM_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     headroom_precompiled_aten(${name})
     add_test(NAME ${name} COMMAND ${name})
+    # Tensors of tests are small: threads that wait for each other cost ten times what they save.
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT OMP_NUM_THREADS=1)
 endfunction()
 
 # One precompiled header for all: a torch header costs seconds in each file.
