@@ -1,9 +1,10 @@
 // Program x cost model -> times. Streams run their ops in order; ops that run side by side share links and
 // slow each other down (sharing.h); rates are re-shared at each event.
 //
-// Contract: integer nanoseconds and fixed-point rates: equal input gives equal output everywhere. What
-// happens at one instant happens together, in whatever order: first ends, then the starts they allow. Cost:
-// below 100 ns an op; 20 bytes an op and 16 bytes a memory change while it runs, 16 bytes an op of result.
+// Contract: integer nanoseconds, at least one an op, and fixed-point rates: equal input gives equal output
+// everywhere. What happens at one instant happens together, in whatever order: first ends, then the starts
+// they allow. Cost: below 100 ns an op; 20 bytes an op and 16 bytes a memory change while it runs, 16 bytes
+// an op of result.
 #pragma once
 
 #include <array>
