@@ -1,3 +1,6 @@
+#include <array>
+#include <vector>
+
 #include "simulate/simulate.h"
 
 namespace headroom {
@@ -34,6 +37,23 @@ std::vector<TimelineOp> ops_of(const Program& program, const Simulation& simulat
     return ops;
 }
 
+// What is live at the end of the step is told once more there: viewers draw a counter from sample to sample,
+// and one that never changes would be empty in chrome://tracing.
+void close_curves(std::vector<MemorySample>& memory, int64_t end_ns) {
+    std::array<std::array<const MemorySample*, kCategories>, kTiers> last{};
+    for (const MemorySample& s : memory)
+        last[static_cast<size_t>(s.tier)][static_cast<size_t>(s.category)] = &s;
+    std::vector<MemorySample> closing;
+    for (const auto& tier : last) {
+        for (const MemorySample* s : tier) {
+            if (s == nullptr || s->bytes == 0 || s->time_ns >= end_ns) continue;
+            closing.push_back(*s);
+            closing.back().time_ns = end_ns;
+        }
+    }
+    memory.insert(memory.end(), closing.begin(), closing.end());
+}
+
 }  // namespace
 
 Timeline timeline_of(const Plan& plan, const Program& program, Simulation simulation) {
@@ -55,6 +75,7 @@ Timeline timeline_of(const Plan& plan, const Program& program, Simulation simula
         t.waits_begin.push_back(static_cast<uint32_t>(t.waits.size()));
     }
     t.memory = std::move(simulation.memory);
+    close_curves(t.memory, simulation.duration_ns);
     t.traffic = program.traffic;
     return t;
 }
