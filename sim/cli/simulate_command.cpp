@@ -37,8 +37,8 @@ Result<int> run(const Options& o) {
         j["plan_hash"] = timeline.plan_hash;
         fmt::print("{}\n", j.dump(2));
     } else {
-        fmt::print("{}\n{}: {} operations; open it in https://ui.perfetto.dev or `headroom view`\n",
-                   report_text(a), o.output, format_integer(static_cast<int64_t>(timeline.ops.size())));
+        fmt::print("{}\n{}: {} operations; open it in https://ui.perfetto.dev\n", report_text(a), o.output,
+                   format_integer(static_cast<int64_t>(timeline.ops.size())));
     }
     return a.fits() ? 0 : exit_code(Fault::does_not_fit);
 }
