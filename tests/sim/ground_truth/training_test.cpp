@@ -51,10 +51,19 @@ struct Case {
     double tolerance = 0.05;
     const char* reason = "";  // of a tolerance above 5 %
     const char* list = "cases";
+    std::vector<std::string> overrides = {};  // of the scenario
 };
 
 std::ostream& operator<<(std::ostream& out, const Case& c) {
     return out << c.id;
+}
+
+std::string case_name(const ::testing::TestParamInfo<Case>& test) {
+    std::string name = test.param.id;
+    for (char& ch : name) {
+        if (!std::isalnum(static_cast<unsigned char>(ch))) ch = '_';
+    }
+    return name;
 }
 
 class DevicePeak : public ::testing::TestWithParam<Case> {};
@@ -62,7 +71,7 @@ class DevicePeak : public ::testing::TestWithParam<Case> {};
 TEST_P(DevicePeak, IsWithinItsTolerance) {
     const Case& c = GetParam();
     const nlohmann::json truth = published(c.id, c.list);
-    const Answer& a = predicted(c.scenario);
+    const Answer& a = predicted(c.scenario, c.overrides);
     ASSERT_EQ(a.plan.context.count(), truth["context_tokens"].get<int64_t>());
     ASSERT_TRUE(c.tolerance <= 0.05 || *c.reason != '\0') << "a wider tolerance needs its reason";
     const double gib = allocated_gib(a);
@@ -88,6 +97,11 @@ TEST_P(DevicePeak, IsWithinItsTolerance) {
 constexpr const char* kSelectedSlots =
     "slots are sized for the largest union of pages that a chunk can select; theirs for what it did select";
 
+constexpr const char* kAutograd =
+    "kept here is what the backward pass needs, 99 KB a token and layer; theirs implies 216, near what "
+    "torch's "
+    "autograd would save (docs/ground-truth.md)";
+
 constexpr const char* kOneCopy =
     "no independent prediction: one fp32 copy of the logits was chosen after three, as transformers holds, "
     "missed by 59 %";
@@ -98,26 +112,38 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"oomb-dense-offload-8k", "qwen2.5-7b-8k-oomb-dense-offload-h200"},
         Case{"oomb-dense-offload-256k", "qwen2.5-7b-256k-oomb-dense-offload-h200"},
         Case{"oomb-dense-256k", "qwen2.5-7b-256k-oomb-dense-h200"},
+        Case{"oomb-dense-offload-256k-kept",
+             "qwen2.5-7b-256k-oomb-dense-offload-h200",
+             0.25,
+             kAutograd,
+             "cases",
+             {"plan.activations=keep"}},
         Case{"oomb-sparse-offload-8k", "qwen2.5-7b-8k-oomb-sparse-offload-h200"},
         Case{"oomb-sparse-offload-256k", "qwen2.5-7b-256k-oomb-sparse-offload-h200", 0.10, kSelectedSlots},
         Case{"whole-32k", "qwen2.5-7b-32k-whole-h200", 0.05, kOneCopy},
         Case{"whole-64k", "qwen2.5-7b-64k-whole-h200", 0.05, kOneCopy},
         Case{"alst-65k", "llama-3.1-8b-65k-alst-h200"}, Case{"alst-300k", "llama-3.1-8b-300k-alst-h200"},
         Case{"alst-650k", "llama-3.1-8b-650k-alst-h200"}, Case{"alst-1.2m", "llama-3.1-8b-1.2m-alst-h200"}),
-    [](const auto& test) {
-        std::string name = test.param.id;
-        for (char& ch : name) {
-            if (!std::isalnum(static_cast<unsigned char>(ch))) ch = '_';
-        }
-        return name;
-    });
+    case_name);
 
 INSTANTIATE_TEST_SUITE_P(MeasuredHere, DevicePeak,
                          ::testing::Values(Case{"their-code-sparse-64k", "qwen2.5-7b-64k-oomb-sparse-h200",
                                                 0.05, "", "device_runs"},
                                            Case{"their-code-dense-8k", "qwen2.5-7b-8k-oomb-dense-h200", 0.05,
-                                                "", "device_runs"}),
-                         [](const auto& test) { return std::string(test.param.id).substr(11, 5); });
+                                                "", "device_runs"},
+                                           Case{"their-code-dense-64k",
+                                                "qwen2.5-7b-256k-oomb-dense-h200",
+                                                0.05,
+                                                "",
+                                                "device_runs",
+                                                {"context=64Ki"}},
+                                           Case{"their-code-sparse-128k",
+                                                "qwen2.5-7b-256k-oomb-sparse-h200",
+                                                0.05,
+                                                "",
+                                                "device_runs",
+                                                {"context=128Ki"}}),
+                         case_name);
 
 TEST(OutOfMemory, IsPredictedWhereItHappened) {
     ASSERT_TRUE(published("whole-128k").value("out_of_memory", false));
@@ -152,8 +178,8 @@ TEST(StepTime, SparseIsFasterThanDenseByAsMuch) {
     EXPECT_NEAR(std::log2(ratio), std::log2(truth), 1) << "within a factor of two of the published ratio";
 }
 
-// They publish offload as 3 % faster than none at 256K, which no transfer explains; why was not read.
-// Here compute is library kernels: quick enough that page copies one by one do not hide behind it.
+// With library kernels compute is quick enough that page copies one by one do not hide behind it. Their own
+// pair, in which offload is 3 % faster, is in authors_kernels_test.cpp.
 TEST(StepTime, OffloadCostsTimeOnlyWhereComputeDoesNotHideIt) {
     const int64_t stays = predicted("qwen2.5-7b-256k-oomb-dense-h200").evaluation.step_ns;
     const int64_t loop = predicted("qwen2.5-7b-256k-oomb-dense-offload-h200").evaluation.step_ns;
