@@ -4,8 +4,12 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numbers>
+#include <string>
+#include <utility>
 
+#include "decoder/adapters.h"
 #include "decoder/parameters.h"
 
 namespace headroom::engine {
@@ -73,15 +77,29 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor
         .reshape({n, -1});
 }
 
-}  // namespace
+// The weight that LoRA makes of `weight` [out, in], whose rows are those of the projections `modules`: W +
+// scale B A for each that has an adapter. `adapters`: by name.
+Tensor adapted(const Tensor& weight, int64_t layer,
+               const std::vector<std::pair<std::string, int64_t>>& modules,
+               const std::map<std::string, Tensor>& adapters, double scale) {
+    std::vector<Tensor> rows;
+    int64_t first = 0;
+    for (const auto& [module, size] : modules) {
+        const std::string name = "base_model.model.model.layers." + std::to_string(layer) + "." + module;
+        Tensor part = weight.narrow(0, first, size);
+        const auto a = adapters.find(name + ".lora_A.weight"), b = adapters.find(name + ".lora_B.weight");
+        if (a != adapters.end()) part = part + scale * torch::matmul(b->second, a->second);
+        rows.push_back(part);
+        first += size;
+    }
+    return torch::cat(rows, 0);
+}
 
-ReferenceResult reference_step(const Model& m, const at::Tensor& weights, const at::Tensor& tokens,
-                               bool honour_windows, const ReferenceSelection& selection) {
-    const torch::AutoGradMode with_gradients(true);
-    const Tensor flat = weights.detach().clone().requires_grad_(true);
-    const ModelParameters p = parameters_in(m, flat);
+// Mean loss of one sequence.
+Tensor loss_of(const Model& m, const ModelParameters& p, const Tensor& tokens, bool honour_windows,
+               const ReferenceSelection& selection) {
     const int64_t n = tokens.size(0), d = m.head_dim;
-    const auto by = rotation(m, n, flat.options().requires_grad(false));
+    const auto by = rotation(m, n, p.embedding.options().requires_grad(false));
     Tensor x = torch::embedding(p.embedding, tokens);
     for (size_t l = 0; l < p.layers.size(); ++l) {
         const LayerParameters& w = p.layers[l];
@@ -103,10 +121,45 @@ ReferenceResult reference_step(const Model& m, const at::Tensor& weights, const 
         x = x + torch::matmul(torch::silu(gate_up[0]) * gate_up[1], w.down.t());
     }
     const Tensor logits = torch::matmul(normed(x, p.final_norm, m.norm_epsilon), p.head.t());
-    const Tensor loss =
-        torch::nll_loss(torch::log_softmax(logits.narrow(0, 0, n - 1), 1), tokens.narrow(0, 1, n - 1));
+    return torch::nll_loss(torch::log_softmax(logits.narrow(0, 0, n - 1), 1), tokens.narrow(0, 1, n - 1));
+}
+
+// The weights that the adapters make of those of `p`.
+void adapt(const Model& m, const Recipe& recipe, const Tensor& flat, ModelParameters& p) {
+    std::map<std::string, Tensor> adapters;
+    for (const Parameter& part : adapter_list(m, recipe))
+        adapters[part.weight.name] = flat.narrow(0, part.offset, part.elements()).view(part.weight.shape);
+    const double scale = recipe.lora_alpha / static_cast<double>(recipe.lora_rank);
+    for (size_t l = 0; l < p.layers.size(); ++l) {
+        const auto change = [&](Tensor& weight, const std::vector<std::pair<std::string, int64_t>>& modules) {
+            weight = adapted(weight, static_cast<int64_t>(l), modules, adapters, scale);
+        };
+        LayerParameters& w = p.layers[l];
+        change(w.qkv, {{"self_attn.q_proj", m.q_size()},
+                       {"self_attn.k_proj", m.kv_size()},
+                       {"self_attn.v_proj", m.kv_size()}});
+        change(w.out, {{"self_attn.o_proj", m.hidden}});
+        change(w.gate_up, {{"mlp.gate_proj", m.intermediate}, {"mlp.up_proj", m.intermediate}});
+        change(w.down, {{"mlp.down_proj", m.hidden}});
+    }
+}
+
+}  // namespace
+
+ReferenceResult reference_step(const Model& m, const at::Tensor& weights, const at::Tensor& tokens,
+                               bool honour_windows, const ReferenceSelection& selection,
+                               const ReferenceAdapters& adapters) {
+    const torch::AutoGradMode with_gradients(true);
+    const bool lora = adapters.flat.defined();
+    const Tensor trained = (lora ? adapters.flat : weights).detach().clone().requires_grad_(true);
+    ModelParameters p = parameters_in(m, lora ? weights : trained);
+    if (lora) adapt(m, adapters.recipe, trained, p);
+    const Tensor sequences = tokens.view({-1, tokens.size(-1)});
+    Tensor loss = torch::zeros({}, torch::kDouble);
+    for (const Tensor& sequence : sequences.unbind(0))
+        loss = loss + loss_of(m, p, sequence, honour_windows, selection) / sequences.size(0);
     loss.backward();
-    return {loss.item<double>(), flat.grad()};
+    return {loss.item<double>(), trained.grad()};
 }
 
 }  // namespace headroom::engine

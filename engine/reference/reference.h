@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "model/model.h"
+#include "plan/plan.h"
 
 namespace headroom::engine {
 
 struct ReferenceResult {
-    double loss = 0;       // mean over the targets: every token but the first, predicted by the one before it
-    at::Tensor gradients;  // flat, in the order of parameter_list(), in the type of the weights
+    // Mean over the targets of all sequences: every token but the first, predicted by the one before it.
+    double loss = 0;
+    at::Tensor gradients;  // of what is trained: flat, in its order and type
 };
 
 // What sparse attention leaves of the past: a query sees its own chunk causally, and of earlier chunks the
@@ -25,8 +27,15 @@ struct ReferenceSelection {
     std::vector<std::vector<std::vector<int32_t>>> pages;
 };
 
-// `weights`: flat, in the order of parameter_list(); `tokens`: [N] int64. Cost: O(N^2) memory.
+// LoRA: only these are trained; `flat`: in the order of adapter_list(), or undefined: none.
+struct ReferenceAdapters {
+    Recipe recipe;
+    at::Tensor flat;
+};
+
+// `weights`: flat, in the order of parameter_list(); `tokens`: [N] or [batch, N], int64. Cost: O(N^2) memory.
 ReferenceResult reference_step(const Model& model, const at::Tensor& weights, const at::Tensor& tokens,
-                               bool honour_windows = true, const ReferenceSelection& selection = {});
+                               bool honour_windows = true, const ReferenceSelection& selection = {},
+                               const ReferenceAdapters& adapters = {});
 
 }  // namespace headroom::engine

@@ -3,45 +3,47 @@
 
 namespace headroom::engine {
 
-void Executor::State::add_product(at::Tensor sum, const at::Tensor& left, const at::Tensor& right) {
-    if (sum.scalar_type() == left.scalar_type()) {
-        sum.addmm_(left.t(), right);
-        return;
-    }
-    if (left.is_cuda() && sum.scalar_type() == at::kFloat) {
-        at::addmm_out(sum, sum, left.t(), right, at::kFloat);
-        return;
-    }
-    sum.addmm_(left.t().to(sum.scalar_type()), right.to(sum.scalar_type()));
-}
-
 void Executor::State::weight_gradient() {
     const Model& m = plan.model;
     if (layer_ < 0) return;  // the head's, by head()
-    const at::Tensor dx = rows("d hidden", m.hidden);
-    if (before_ == OpKind::activation) return add_product(g().down, dx, rows("activation", m.intermediate));
-    if (before_ != OpKind::norm) {
-        add_product(g().out, dx, layer_views().attention.flatten(1));
-        if (g().out_bias.defined()) g().out_bias.add_(dx.sum(0, false, g().out_bias.scalar_type()));
-        return;
+    const auto add_bias = [](const at::Tensor& bias, const at::Tensor& d) {
+        if (bias.defined()) bias.add_(d.sum(0, false, bias.scalar_type()));
+    };
+    switch (next_gradient_) {
+        case Projection::down:
+            next_gradient_ = Projection::gate_up;
+            return add_product(g().down, rows("d hidden", m.hidden), rows("activation", m.intermediate));
+        case Projection::gate_up:
+            next_gradient_ = Projection::out;
+            return add_product(g().gate_up, layer_views().gate_up, rows("normed", m.hidden));
+        case Projection::out: {
+            next_gradient_ = Projection::qkv;
+            const at::Tensor dx = rows("d hidden", m.hidden);
+            add_product(g().out, dx, layer_views().attention.flatten(1));
+            return add_bias(g().out_bias, dx);
+        }
+        case Projection::qkv: {
+            next_gradient_ = Projection::down;
+            const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
+            add_product(g().qkv, d_qkv, rows("normed", m.hidden));
+            return add_bias(g().qkv_bias, d_qkv);
+        }
     }
-    const at::Tensor normed = rows("normed", m.hidden);
-    if (norm_kind_ == Norm::mlp) return add_product(g().gate_up, layer_views().gate_up, normed);
-    const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
-    add_product(g().qkv, d_qkv, normed);
-    if (g().qkv_bias.defined()) g().qkv_bias.add_(d_qkv.sum(0, false, g().qkv_bias.scalar_type()));
 }
 
 void Executor::State::norm_backward() {
     const double epsilon = plan.model.norm_epsilon;
     const at::Tensor d = rows("d normed", plan.model.hidden), dx = rows("d hidden", plan.model.hidden);
-    if (norm_kind_ == Norm::final) {
+    if (layer_ < 0) {
         return rms_norm_backward(rows("hidden 0", plan.model.hidden), parameters_.final_norm, epsilon, d, dx,
                                  false, sums_.final_norm);
     }
     const LayerViews& v = layer_views();
-    if (norm_kind_ == Norm::mlp)
+    if (next_norm_backward_ == Norm::mlp) {
+        next_norm_backward_ = Norm::attention;
         return rms_norm_backward(v.x_mid, w().mlp_norm, epsilon, d, dx, true, g().mlp_norm);
+    }
+    next_norm_backward_ = Norm::mlp;
     rms_norm_backward(v.x, w().input_norm, epsilon, d, dx, true, g().input_norm);
     close_chunk();
 }
@@ -148,6 +150,7 @@ void Executor::State::rope_backward() {
     find_rope();
     engine::rope(d_q, rope_, true);
     engine::rope(d_k, rope_, true);
+    next_norm_ = Norm::attention;
     if (!m.qk_norm) return;
     const LayerViews& v = layer_views();
     rms_norm_backward(v.raw_q, w().q_norm, m.norm_epsilon, d_q, d_q, false, g().q_norm);

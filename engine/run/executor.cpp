@@ -17,6 +17,9 @@ Executor::~Executor() = default;
 at::Tensor Executor::weights() const {
     return state_->weights;
 }
+at::Tensor Executor::adapters() const {
+    return state_->adapters;
+}
 at::Tensor Executor::weight_gradients() const {
     return state_->gradients;
 }

@@ -47,6 +47,9 @@ public:
 
     // Views of the arena: flat, in the order of parameter_list().
     at::Tensor weights() const;
+    // LoRA: flat, in the order of adapter_list(); else undefined.
+    at::Tensor adapters() const;
+    // Of what is trained: the weights, or the adapters.
     at::Tensor weight_gradients() const;
     // m, then v; undefined for sgd.
     at::Tensor optimizer_states() const;

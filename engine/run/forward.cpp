@@ -7,22 +7,21 @@ void Executor::State::embed() {
     const at::Tensor ids = tokens_.narrow(0, chunk_first(), rows_);
     at::Tensor x = rows(pass_ == Pass::fill ? "hidden 0" : of_layer("x", 0), plan.model.hidden);
     at::index_select_out(x, parameters_.embedding, 0, ids);
+    next_norm_ = Norm::attention;
 }
 
 void Executor::State::norm() {
     const double epsilon = plan.model.norm_epsilon;
     at::Tensor out = rows("normed", plan.model.hidden);
-    if (layer_ < 0) {
-        norm_kind_ = Norm::final;
+    if (layer_ < 0)
         return rms_norm(rows("hidden 0", plan.model.hidden), parameters_.final_norm, epsilon, out);
-    }
-    const bool mlp = before_ == OpKind::attention_out || before_ == OpKind::activation_backward;
-    norm_kind_ = mlp ? Norm::mlp : Norm::attention;
+    const bool mlp = next_norm_ == Norm::mlp;
     const LayerViews& v = layer_views();
     rms_norm(mlp ? v.x_mid : v.x, mlp ? w().mlp_norm : w().input_norm, epsilon, out);
 }
 
 void Executor::State::qkv() {
+    projection_ = Projection::qkv;
     at::Tensor out = layer_views().qkv;
     const at::Tensor in = rows("normed", plan.model.hidden);
     if (w().qkv_bias.defined()) {
@@ -123,6 +122,8 @@ void Executor::State::attention_out() {
     if (out.data_ptr() != v.x.data_ptr()) out.copy_(v.x);
     out.addmm_(v.attention.flatten(1), w().out.t());
     if (w().out_bias.defined()) out.add_(w().out_bias);
+    projection_ = Projection::out;
+    next_norm_ = Norm::mlp;
 }
 
 void Executor::State::down() {
@@ -132,6 +133,56 @@ void Executor::State::down() {
     const at::Tensor in = layer_views().x_mid;
     if (out.data_ptr() != in.data_ptr()) out.copy_(in);
     out.addmm_(rows("activation", plan.model.intermediate), w().down.t());
+    projection_ = Projection::down;
+    next_norm_ = Norm::attention;
+}
+
+// The adapters of the projection that was just computed: adds to its output, or backward to the gradient of
+// its input.
+void Executor::State::adapt(bool backward) {
+    const Model& m = plan.model;
+    const size_t index = static_cast<size_t>(projection_), layer = static_cast<size_t>(layer_);
+    const AdapterGroup& group = adapters_[layer][index];
+    const bool last = layer_ + 1 == m.layer_count();
+    at::Tensor x, y, d_x;
+    switch (projection_) {
+        case Projection::qkv:
+            x = rows("normed", m.hidden);
+            y = backward ? rows("d qkv", m.q_size() + 2 * m.kv_size()) : layer_views().qkv;
+            break;
+        case Projection::out:
+            x = layer_views().attention.flatten(1);
+            y = backward ? rows("d hidden", m.hidden) : layer_views().x_mid;
+            break;
+        case Projection::gate_up:
+            x = rows("normed", m.hidden);
+            y = layer_views().gate_up;  // backward its own gradient
+            break;
+        case Projection::down:
+            x = rows("activation", m.intermediate);
+            y = backward                      ? rows("d hidden", m.hidden)
+                : pass_ == Pass::fill || last ? rows("hidden 0", m.hidden)
+                                              : rows(of_layer("x", layer_ + 1), m.hidden);
+            break;
+    }
+    const double scale = plan.recipe.lora_alpha / static_cast<double>(plan.recipe.lora_rank);
+    const int64_t ranks = group.a.size(0);
+    const at::Tensor inner = rows("adapter products", ranks);
+    if (!backward) return adapter_forward(group, scale, x, y, inner);
+    const at::Tensor d_inner = view("adapter products", {rows_, ranks}, type_, inner.numel() * element());
+    switch (projection_) {
+        case Projection::qkv:
+        case Projection::gate_up:
+            d_x = rows("d normed", m.hidden);
+            break;
+        case Projection::out:
+            d_x = rows("d attention", m.q_size());
+            break;
+        case Projection::down:
+            d_x = rows("d activation", m.intermediate);
+            break;
+    }
+    adapter_backward(group, scale, x, y, d_x, adapter_sums_[layer][index], inner, d_inner);
 }
 
 // Logits, loss and their gradients, one tile of tokens after the other, so that only one tile of logits
@@ -146,7 +197,7 @@ void Executor::State::head() {
         at::Tensor logits = view("logits", {count, plan.model.vocabulary}, type_);
         at::mm_out(logits, in, parameters_.head.t());
         cross_entropy(logits, targets_.narrow(0, chunk_first() + at, count), target_scale_, loss_sum_);
-        add_product(sums_.head, logits, in);
+        if (sums_.head.defined()) add_product(sums_.head, logits, in);
         at::Tensor d = d_normed.narrow(0, at, count);
         at::mm_out(d, logits, parameters_.head);
     }

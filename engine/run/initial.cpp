@@ -3,8 +3,11 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <span>
 
+#include "decoder/adapters.h"
 #include "decoder/parameters.h"
 #include "weights/random.h"
 
@@ -14,17 +17,15 @@ namespace {
 constexpr int64_t kPiece = 64 * kMiB;    // values drawn on the CPU before they go to the device
 constexpr int64_t kGrain = 1024 * 1024;  // values of one thread at least
 
-}  // namespace
-
-Result<void> fill_initial_weights(const Plan& plan, uint64_t seed, at::Tensor weights) {
-    const Dtype dtype = plan.decisions.weights;
+Result<void> fill(const std::vector<Parameter>& parameters, Dtype dtype,
+                  const std::function<RandomValues(const WeightSpec&)>& values_of, at::Tensor weights) {
     HEADROOM_CHECK(fill_random("", {}, dtype, 0, {}));  // the only error: a dtype that it does not write
     const int64_t size = bytes_of(dtype, 1).count();
     const at::Tensor drawn =
         at::empty({std::min(kPiece, weights.numel())}, weights.options().device(at::kCPU));
     auto* const bytes = static_cast<std::byte*>(drawn.data_ptr());
-    for (const Parameter& p : parameter_list(plan.model)) {
-        const RandomValues values = initial_values(plan.model, p.weight, seed);
+    for (const Parameter& p : parameters) {
+        const RandomValues values = values_of(p.weight);
         for (int64_t first = 0; first < p.elements(); first += kPiece) {
             const int64_t count = std::min(kPiece, p.elements() - first);
             at::parallel_for(0, count, kGrain, [&](int64_t begin, int64_t end) {
@@ -36,6 +37,22 @@ Result<void> fill_initial_weights(const Plan& plan, uint64_t seed, at::Tensor we
         }
     }
     return {};
+}
+
+}  // namespace
+
+Result<void> fill_initial_weights(const Plan& plan, uint64_t seed, at::Tensor weights) {
+    const auto values = [&](const WeightSpec& w) { return initial_values(plan.model, w, seed); };
+    return fill(parameter_list(plan.model), plan.decisions.weights, values, std::move(weights));
+}
+
+Result<void> fill_initial_adapters(const Plan& plan, uint64_t seed, at::Tensor adapters) {
+    const auto values = [&](const WeightSpec& w) {
+        const bool is_a = w.name.find("lora_A") != std::string::npos;
+        const double bound = is_a ? 1 / std::sqrt(static_cast<double>(w.shape[1])) : 0;
+        return RandomValues{.seed = seed, .mean = 0, .deviation = bound / std::sqrt(3.0), .uniform = true};
+    };
+    return fill(adapter_list(plan.model, plan.recipe), plan.decisions.weights, values, std::move(adapters));
 }
 
 }  // namespace headroom::engine

@@ -22,10 +22,6 @@ at::ScalarType scalar_type(Dtype dtype) {
 
 namespace {
 
-void product(at::Tensor out, const at::Tensor& left, const at::Tensor& right) {
-    at::mm_out(out, left, right);
-}
-
 // Chunks that a later one reads.
 int64_t paged_chunks(const Plan& plan) {
     return plan.chunks() - 1;
@@ -58,11 +54,21 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, Op
     }
     const int64_t count = count_parameters(plan.model).total();
     weights = view("weights", {count}, type_);
-    gradients = view("weight gradients", {count}, scalar_type(plan.recipe.gradients));
-    if (plan.recipe.optimizer == Optimizer::adamw)
-        states = view("optimizer states", {2, count}, scalar_type(plan.recipe.states));
     parameters_ = parameters_in(plan.model, weights);
-    sums_ = parameters_in(plan.model, gradients);
+    trained = weights;
+    if (plan.recipe.lora_rank > 0) {
+        trained = adapters = view("adapters", {ParameterUnits(plan).adapters}, type_);
+        adapters_ = adapters_in(plan.model, plan.recipe, adapters);
+    }
+    gradients = view("weight gradients", {trained.numel()}, scalar_type(plan.recipe.gradients));
+    if (plan.recipe.optimizer == Optimizer::adamw)
+        states = view("optimizer states", {2, trained.numel()}, scalar_type(plan.recipe.states));
+    if (adapters.defined()) {
+        adapter_sums_ = adapters_in(plan.model, plan.recipe, gradients);
+        sums_.layers.resize(plan.model.layers.size());
+    } else {
+        sums_ = parameters_in(plan.model, gradients);
+    }
     touched_from_.assign(static_cast<size_t>(plan.model.layer_count()), 0);
     const int64_t n = plan.context.count();
     tokens_ = view("token ids", {n}, at::kInt);
@@ -163,7 +169,16 @@ void Executor::State::begin(const at::Tensor& tokens) {
     chunk_ = layer_ = -1;
     pass_ = Pass::setup;
     std::fill(touched_from_.begin(), touched_from_.end(), n);
+    next_norm_ = Norm::attention;
+    next_norm_backward_ = Norm::mlp;
+    next_gradient_ = Projection::down;
     random_.set_current_seed(settings.seed + static_cast<uint64_t>(steps));
+}
+
+void Executor::State::multiply(Projection projection, at::Tensor out, const at::Tensor& left,
+                               const at::Tensor& right) {
+    at::mm_out(out, left, right);
+    projection_ = projection;
 }
 
 Result<void> Executor::State::run(OpId id) {
@@ -198,7 +213,8 @@ Result<void> Executor::State::run(OpId id) {
             attention_out();
             break;
         case OpKind::gate_up:
-            product(layer_views().gate_up, rows("normed", plan.model.hidden), w().gate_up.t());
+            multiply(Projection::gate_up, layer_views().gate_up, rows("normed", plan.model.hidden),
+                     w().gate_up.t());
             break;
         case OpKind::activation:
             swiglu(layer_views().gate_up, rows("activation", plan.model.intermediate));
@@ -217,20 +233,23 @@ Result<void> Executor::State::run(OpId id) {
             weight_gradient();
             break;
         case OpKind::down_backward:
-            product(rows("d activation", plan.model.intermediate), rows("d hidden", plan.model.hidden),
-                    w().down);
+            multiply(Projection::down, rows("d activation", plan.model.intermediate),
+                     rows("d hidden", plan.model.hidden), w().down);
             break;
         case OpKind::activation_backward:
             swiglu_backward(layer_views().gate_up, rows("d activation", plan.model.intermediate));
+            next_norm_ = Norm::mlp;
             break;
         case OpKind::gate_up_backward:
-            product(rows("d normed", plan.model.hidden), layer_views().gate_up, w().gate_up);
+            multiply(Projection::gate_up, rows("d normed", plan.model.hidden), layer_views().gate_up,
+                     w().gate_up);
             break;
         case OpKind::norm_backward:
             norm_backward();
             break;
         case OpKind::attention_out_backward:
-            product(rows("d attention", plan.model.q_size()), rows("d hidden", plan.model.hidden), w().out);
+            multiply(Projection::out, rows("d attention", plan.model.q_size()),
+                     rows("d hidden", plan.model.hidden), w().out);
             break;
         case OpKind::attention_own_backward:
             attention_own_backward();
@@ -245,8 +264,14 @@ Result<void> Executor::State::run(OpId id) {
             rope_backward();
             break;
         case OpKind::qkv_backward:
-            product(rows("d normed", plan.model.hidden),
-                    rows("d qkv", plan.model.q_size() + 2 * plan.model.kv_size()), w().qkv);
+            multiply(Projection::qkv, rows("d normed", plan.model.hidden),
+                     rows("d qkv", plan.model.q_size() + 2 * plan.model.kv_size()), w().qkv);
+            break;
+        case OpKind::lora:
+            adapt(false);
+            break;
+        case OpKind::lora_backward:
+            adapt(true);
             break;
         case OpKind::embed_backward:
             embed_backward();
@@ -261,7 +286,6 @@ Result<void> Executor::State::run(OpId id) {
             return fail("op " + std::to_string(id), "'" + std::string(name_of(op.kind)) + "'",
                         "an operation that the engine runs", Fault::run_failed);
     }
-    before_ = op.kind;
     return {};
 }
 

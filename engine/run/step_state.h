@@ -1,16 +1,18 @@
 // What an executor keeps while a step runs: views of the arena, the page table, and where in the step it is.
 // Only for the files of the executor.
 //
-// Which norm or weight gradient an op is follows from the op before it: the order inside a layer is fixed
-// (program/layer.h).
+// Which norm, weight gradient or adapter an op is follows from the ops before it: the order inside a layer is
+// fixed (program/layer.h).
 #pragma once
 
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "decoder/adapters.h"
 #include "decoder/attention.h"
 #include "decoder/pointwise.h"
+#include "decoder/products.h"
 #include "program/layer.h"
 #include "program/past_pieces.h"
 #include "run/executor.h"
@@ -41,11 +43,13 @@ struct Executor::State {
     const Program& program;
     at::Tensor arena;
     OptimizerSettings settings;
-    at::Tensor weights, gradients, states;
+    at::Tensor weights, adapters;  // adapters: undefined where all weights are trained
+    at::Tensor trained;            // the one of them that is
+    at::Tensor gradients, states;  // of what is trained
     int64_t steps = 0;
 
 private:
-    enum class Norm : uint8_t { attention, mlp, final };
+    enum class Norm : uint8_t { attention, mlp };
 
     // `sizes` of the buffer called `name`, from `offset` bytes into it on.
     at::Tensor view(const std::string& name, at::IntArrayRef sizes, at::ScalarType type,
@@ -71,6 +75,8 @@ private:
     void attention_out();
     void down();
     void head();
+    void adapt(bool backward);
+    void multiply(Projection projection, at::Tensor out, const at::Tensor& left, const at::Tensor& right);
     // backward.cpp
     void weight_gradient();
     void norm_backward();
@@ -84,7 +90,6 @@ private:
     void gradient_norm_op();
     void update(const Op& op);
 
-    void add_product(at::Tensor sum, const at::Tensor& left, const at::Tensor& right);  // sum += left^T right
     // K (half 0) or V (half 1) of a run of pages as [tokens, g, d].
     at::Tensor page_view(PageKind kind, const PageRun& run, int half) const;
     // Calls visit(k, v, first token, tokens) for tokens [first, last) of the past, at most a segment at once.
@@ -99,7 +104,8 @@ private:
     int64_t chunk_first() const { return chunk_ * plan.decisions.chunk.count(); }
 
     std::unordered_map<std::string, BufferId> by_name_;
-    ModelParameters parameters_, sums_;
+    ModelParameters parameters_, sums_;  // sums_: undefined where only adapters are trained
+    std::vector<LayerAdapters> adapters_, adapter_sums_;
     at::ScalarType type_, sum_;  // of activations; of log-sum-exp and running sums
     at::Tensor tokens_;          // [context] int32, on the device
     at::Tensor targets_;         // [context] int64: the next token, -1 where there is none
@@ -108,8 +114,10 @@ private:
     // Where the step is.
     Pass pass_ = Pass::setup;
     int64_t chunk_ = -1, layer_ = -1, rows_ = 0;
-    OpKind before_ = OpKind::zero;
-    Norm norm_kind_ = Norm::attention;
+    Norm next_norm_ = Norm::attention;             // of the next norm op
+    Norm next_norm_backward_ = Norm::mlp;          // backward, a layer's come in turn
+    Projection projection_ = Projection::qkv;      // of the last product, whose adapters come next
+    Projection next_gradient_ = Projection::down;  // backward, a layer's come in turn
     bool views_known_ = false, d_q_fresh_ = true, emitted_ = false;
     bool partial_pending_ = false;  // an attention to the past that is not merged yet
     LayerViews views_;

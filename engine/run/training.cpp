@@ -126,6 +126,8 @@ Result<void> Training::begin() {
     settings.seed = static_cast<uint64_t>(o.seed);
     executor_.emplace(*plan_, *program_, memory, settings);
     if (executor_->optimizer_states().defined()) executor_->optimizer_states().zero_();
+    if (executor_->adapters().defined())
+        HEADROOM_CHECK(fill_initial_adapters(*plan_, settings.seed, executor_->adapters()));
     if (files_) return load_weights(plan_->model, *files_, executor_->weights());
     return fill_initial_weights(*plan_, settings.seed, executor_->weights());
 }
@@ -163,7 +165,9 @@ Result<void> Training::step(int64_t index) {
 Result<void> Training::finish() {
     const cli::RunOptions& o = options_;
     if (!o.save_weights.empty()) {
-        HEADROOM_TRY(const bool config, save_weights(*plan_, executor_->weights(), o.save_weights));
+        HEADROOM_TRY(const bool config, executor_->adapters().defined()
+                                            ? save_adapters(*plan_, executor_->adapters(), o.save_weights)
+                                            : save_weights(*plan_, executor_->weights(), o.save_weights));
         say_({{"event", "saved"}, {"weights", o.save_weights}, {"config", config}});
     }
     if (!o.output.empty()) {

@@ -31,11 +31,11 @@ void Executor::State::gradient_norm_op() {
 }
 
 void Executor::State::update(const Op& op) {
-    const int64_t total = weights.numel();
+    const int64_t total = trained.numel();
     const int64_t first = op.piece * kUpdatePiece, count = std::min(kUpdatePiece, total - first);
     const double clip =
         settings.clip_norm > 0 && norm_ > settings.clip_norm ? settings.clip_norm / norm_ : 1.0;
-    const bool fused = weights.is_cuda() && type_ == at::kBFloat16 && gradients.scalar_type() == at::kFloat &&
+    const bool fused = trained.is_cuda() && type_ == at::kBFloat16 && gradients.scalar_type() == at::kFloat &&
                        states.defined() && states.scalar_type() == at::kFloat;
     if (fused) {
         const double t = static_cast<double>(steps + 1);
@@ -49,13 +49,13 @@ void Executor::State::update(const Op& op) {
         s.correction2 = static_cast<float>(1 - std::pow(settings.beta2, t));
         s.clip = static_cast<float>(clip);
         s.seed = (settings.seed << 32) + static_cast<uint64_t>(steps);
-        kernels::adamw(bits(weights) + first, gradients.data_ptr<float>() + first,
+        kernels::adamw(bits(trained) + first, gradients.data_ptr<float>() + first,
                        states.data_ptr<float>() + first, states.data_ptr<float>() + total + first, count,
                        first, s, current_stream());
         return check_launch("adamw");
     }
     const at::ScalarType wide = sum_type(type_);
-    at::Tensor w = weights.narrow(0, first, count);
+    at::Tensor w = trained.narrow(0, first, count);
     const at::Tensor g = gradients.narrow(0, first, count).to(wide).mul(clip);
     at::Tensor updated = w.to(wide);
     if (plan.recipe.optimizer == Optimizer::sgd) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <system_error>
@@ -9,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "decoder/adapters.h"
 #include "decoder/parameters.h"
 #include "weights/config_json.h"
 #include "weights/safetensors_writer.h"
@@ -30,6 +32,31 @@ at::ScalarType type_of(const StoredTensor& tensor) {
 
 bool is_ignored(const Model& model, const std::string& name) {
     return (model.tied_embeddings && name == "lm_head.weight") || name.ends_with("rotary_emb.inv_freq");
+}
+
+// All tensors of `flat` in a file that is not closed yet; the folder is made if need be.
+Result<SafetensorsWriter> write(const fs::path& folder, const char* name,
+                                const std::vector<Parameter>& parameters, Dtype dtype,
+                                const at::Tensor& flat) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error)
+        return fail(folder.string(), "cannot be made: " + error.message(), "a folder that can be written",
+                    Fault::run_failed);
+    std::vector<TensorSpec> tensors;
+    tensors.reserve(parameters.size());
+    for (const Parameter& p : parameters) tensors.push_back({p.weight.name, dtype, p.weight.shape});
+    HEADROOM_TRY(SafetensorsWriter writer,
+                 SafetensorsWriter::open(folder / name, tensors, {{"format", "pt"}}));
+    for (const Parameter& p : parameters) {
+        for (int64_t first = 0; first < p.elements(); first += kPiece) {
+            const int64_t count = std::min(kPiece, p.elements() - first);
+            const at::Tensor piece = flat.narrow(0, p.offset + first, count).to(at::kCPU).contiguous();
+            HEADROOM_CHECK(writer.append({static_cast<const std::byte*>(piece.data_ptr()),
+                                          static_cast<size_t>(count * piece.element_size())}));
+        }
+    }
+    return writer;
 }
 
 }  // namespace
@@ -70,30 +97,32 @@ Result<void> load_weights(const Model& model, const WeightFiles& files, at::Tens
 }
 
 Result<bool> save_weights(const Plan& plan, const at::Tensor& weights, const fs::path& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error)
-        return fail(folder.string(), "cannot be made: " + error.message(), "a folder that can be written",
-                    Fault::run_failed);
     const Dtype dtype = plan.decisions.weights;
-    const std::vector<Parameter> parameters = parameter_list(plan.model);
-    std::vector<TensorSpec> tensors;
-    tensors.reserve(parameters.size());
-    for (const Parameter& p : parameters) tensors.push_back({p.weight.name, dtype, p.weight.shape});
     HEADROOM_TRY(SafetensorsWriter writer,
-                 SafetensorsWriter::open(folder / "model.safetensors", tensors, {{"format", "pt"}}));
-    for (const Parameter& p : parameters) {
-        for (int64_t first = 0; first < p.elements(); first += kPiece) {
-            const int64_t count = std::min(kPiece, p.elements() - first);
-            const at::Tensor piece = weights.narrow(0, p.offset + first, count).to(at::kCPU).contiguous();
-            HEADROOM_CHECK(writer.append({static_cast<const std::byte*>(piece.data_ptr()),
-                                          static_cast<size_t>(count * piece.element_size())}));
-        }
-    }
+                 write(folder, "model.safetensors", parameter_list(plan.model), dtype, weights));
     const Result<std::string> config = config_json(plan.model, dtype);
     if (config) HEADROOM_CHECK(write_file(folder / "config.json", *config));
     HEADROOM_CHECK(writer.finish());
     return config.has_value();
+}
+
+Result<bool> save_adapters(const Plan& plan, const at::Tensor& adapters, const fs::path& folder) {
+    HEADROOM_TRY(SafetensorsWriter writer,
+                 write(folder, "adapter_model.safetensors", adapter_list(plan.model, plan.recipe),
+                       plan.decisions.weights, adapters));
+    nlohmann::ordered_json config{{"peft_type", "LORA"},
+                                  {"task_type", "CAUSAL_LM"},
+                                  {"base_model_name_or_path", plan.model.name},
+                                  {"r", plan.recipe.lora_rank},
+                                  {"lora_alpha", plan.recipe.lora_alpha},
+                                  {"lora_dropout", 0.0},
+                                  {"bias", "none"},
+                                  {"target_modules", nlohmann::ordered_json::array()}};
+    for (const std::string& target : plan.recipe.lora_targets)
+        config["target_modules"].push_back(target + "_proj");
+    HEADROOM_CHECK(write_file(folder / "adapter_config.json", config.dump(2) + "\n"));
+    HEADROOM_CHECK(writer.finish());
+    return true;
 }
 
 }  // namespace headroom::engine

@@ -40,9 +40,15 @@ template <class T, class Convert>
 void fill(uint64_t key, const RandomValues& values, int64_t first, std::span<std::byte> bytes,
           Convert convert) {
     const double scale = values.deviation / std::sqrt(4294967295.0 / 3.0);
+    const double half_width = values.deviation * std::sqrt(3.0);
     const std::span<T> out(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T));
     for (size_t i = 0; i < out.size(); ++i) {
         const uint64_t w = word(key, first + static_cast<int64_t>(i));
+        if (values.uniform) {
+            const double u = static_cast<double>(w >> 11) * 0x1p-53;
+            out[i] = convert(values.mean + half_width * (2 * u - 1));
+            continue;
+        }
         const auto sum =
             static_cast<int32_t>((w & 0xFFFFU) + ((w >> 16) & 0xFFFFU) + ((w >> 32) & 0xFFFFU) + (w >> 48));
         out[i] = convert(values.mean + static_cast<double>(sum - 131070) * scale);

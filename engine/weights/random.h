@@ -19,6 +19,7 @@ struct RandomValues {
     uint64_t seed = 0;
     double mean = 0;
     double deviation = 0.02;  // initializer_range of the published configs
+    bool uniform = false;     // each as likely, to sqrt(3) deviations from the mean; else near to normal
 };
 
 // Value i, i >= 0, of the tensor `name` is
@@ -26,7 +27,8 @@ struct RandomValues {
 //     3)
 // with splitmix64's mix and g = 2^64 / golden ratio (Steele, Lea, Flood, 2014) and key = mix(seed ^
 // FNV-1a(name)): the sum of four uniform numbers, near to normal, at most 3.46 deviations from the mean, and
-// without a library's logarithm, whose last bit differs between machines.
+// without a library's logarithm, whose last bit differs between machines. `uniform`:
+//     mean + deviation x sqrt(3) (2 u - 1), u = the upper 53 bits of mix(...) x 2^-53.
 //
 // Writes values first, first + 1, ... to `out`, which holds whole elements of `dtype` and is aligned to them,
 // rounded to nearest even (bf16: of the value in fp32). Cost: 1 to 2 ns each; cut a large tensor by `first`

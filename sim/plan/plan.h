@@ -32,6 +32,7 @@ struct Recipe {
     bool master_weights = false;    // fp32 master copy of the weights, kept with the states
     Dtype gradients = Dtype::fp32;  // weight gradients, summed over all chunks
     int64_t lora_rank = 0;          // 0: all parameters are trained
+    double lora_alpha = 8;          // what adapters add is scaled by alpha / rank; as PEFT's default
     std::vector<std::string> lora_targets;  // of "q", "k", "v", "o", "gate", "up", "down"
     int64_t batch = 1;                      // sequences a step, one after the other
     bool operator==(const Recipe&) const = default;

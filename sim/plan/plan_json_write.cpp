@@ -93,7 +93,8 @@ Json json_of(const Hardware& h) {
 Json json_of(const Recipe& r) {
     Json out{{"optimizer", name_of(r.optimizer)}, {"states", name_of(r.states)}, {"master", r.master_weights},
              {"gradients", name_of(r.gradients)}, {"trainable", "all"},          {"batch", r.batch}};
-    if (r.lora_rank != 0) out["trainable"] = {{"lora", r.lora_rank}, {"targets", r.lora_targets}};
+    if (r.lora_rank != 0)
+        out["trainable"] = {{"lora", r.lora_rank}, {"alpha", r.lora_alpha}, {"targets", r.lora_targets}};
     return out;
 }
 

@@ -13,6 +13,8 @@ Result<void> read_trainable(TableReader& training, Recipe& out) {
     out.lora_targets = {"q", "k", "v", "o"};
     HEADROOM_CHECK(table.need("lora"));
     HEADROOM_CHECK(table.read("lora", out.lora_rank));
+    // Optional in plans too: those written before it was read say nothing of it.
+    if (table.find_optional("alpha")) HEADROOM_CHECK(table.read("alpha", out.lora_alpha, Range{1e-6, 1e6}));
     HEADROOM_CHECK(table.read("targets", out.lora_targets));
     return table.finish();
 }

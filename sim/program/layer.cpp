@@ -42,6 +42,14 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
     d_attention_ = activations("d attention", T * sizes_.q * e);
     d_qkv_ = activations("d qkv", T * (sizes_.q + 2 * sizes_.kv) * e);
     rotated_ = plan.model.qk_norm ? activations("rotated q and k", T * (sizes_.q + sizes_.kv) * e) : kNone;
+    // What the A of the adapters beside each other give, and its gradient: at most q, k and v at once.
+    const auto is_target = [&](const char* name) {
+        const std::vector<std::string>& targets = plan.recipe.lora_targets;
+        return std::find(targets.begin(), targets.end(), name) != targets.end() ? 1 : 0;
+    };
+    const int64_t beside = std::max({is_target("q") + is_target("k") + is_target("v"), is_target("o"),
+                                     is_target("gate") + is_target("up"), is_target("down")});
+    adapter_ = activations("adapter products", 2 * T * beside * plan.recipe.lora_rank * e);
     d_q_sum_ = longest_keys > 0 ? activations("d q summed", T * sizes_.q * sizes_.sum) : kNone;
     const int64_t loss_rows = d.loss_tile.count() == 0 ? T : std::min(T, d.loss_tile.count());
     logits_ = builder_.scratch("logits", Category::logits, loss_rows * sizes_.vocabulary * e);
@@ -162,34 +170,46 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     w.qkv_backward = id(gemm(T, H, qkv));
     w.qkv_gradient = id(gemm_accumulate(qkv, H, T));
 
-    int64_t in_out_qkv = 0, in_out_out = 0, in_out_up = 0, in_out_down = 0;
+    struct Adapters {
+        int64_t targets = 0, in = 0, out = 0;  // sizes of all targets together
+        void add(int64_t from, int64_t to) { ++targets, in += from, out += to; }
+    };
+    Adapters qkv_a, out_a, up_a, down_a;
     for (const std::string& t : plan_.recipe.lora_targets) {
-        if (t == "q") in_out_qkv += H + s.q;
-        if (t == "k" || t == "v") in_out_qkv += H + s.kv;
-        if (t == "o") in_out_out += s.q + H;
+        if (t == "q") qkv_a.add(H, s.q);
+        if (t == "k" || t == "v") qkv_a.add(H, s.kv);
+        if (t == "o") out_a.add(s.q, H);
         if (layer.mixture) continue;
-        if (t == "gate" || t == "up") in_out_up += H + I;
-        if (t == "down") in_out_down += H + I;
+        if (t == "gate" || t == "up") up_a.add(H, I);
+        if (t == "down") down_a.add(I, H);
     }
     const int64_t r = plan_.recipe.lora_rank;
-    // Forward: x A^T and then B; backward: the gradients of both and of x and the inner value.
-    const auto lora_forward = [&](int64_t io) { return id(r > 0 && io > 0 ? gemm(T, io, r) : Work{}); };
-    const auto lora_backward = [&](int64_t io) { return id(r > 0 && io > 0 ? gemm(T, 2 * io, r) : Work{}); };
-    w.lora_qkv = lora_forward(in_out_qkv);
-    w.lora_out = lora_forward(in_out_out);
-    w.lora_up = lora_forward(in_out_up);
-    w.lora_down = lora_forward(in_out_down);
-    w.lora_qkv_b = lora_backward(in_out_qkv);
-    w.lora_out_b = lora_backward(in_out_out);
-    w.lora_up_b = lora_backward(in_out_up);
-    w.lora_down_b = lora_backward(in_out_down);
+    // Forward: x A^T and then B; backward: x A^T again, the gradients of A, B, x and of x A^T.
+    const auto lora_forward = [&](const Adapters& a) {
+        return id(a.targets > 0 ? gemm(T, a.in + a.out, r) : Work{});
+    };
+    const auto lora_backward = [&](const Adapters& a) {
+        return id(a.targets > 0 ? gemm(T, 3 * a.in + 2 * a.out, r) : Work{});
+    };
+    w.lora_qkv_targets = qkv_a.targets, w.lora_out_targets = out_a.targets;
+    w.lora_up_targets = up_a.targets, w.lora_down_targets = down_a.targets;
+    w.lora_qkv = lora_forward(qkv_a);
+    w.lora_out = lora_forward(out_a);
+    w.lora_up = lora_forward(up_a);
+    w.lora_down = lora_forward(down_a);
+    w.lora_qkv_b = lora_backward(qkv_a);
+    w.lora_out_b = lora_backward(out_a);
+    w.lora_up_b = lora_backward(up_a);
+    w.lora_down_b = lora_backward(down_a);
     cache_.push_back(w);
     return cache_[last_works_ = cache_.size() - 1];
 }
 
-void LayerEmitter::lora(uint32_t work, bool backward) {
-    if (train_all_) return;
-    compute(backward ? OpKind::lora_backward : OpKind::lora, work);
+void LayerEmitter::lora(uint32_t work, int64_t targets, bool backward) {
+    if (train_all_ || targets == 0) return;
+    const OpId op = compute(backward ? OpKind::lora_backward : OpKind::lora, work);
+    builder_.take(adapter_, op);
+    builder_.release(adapter_, op);
 }
 
 void LayerEmitter::all_reduce(int64_t tokens) {
@@ -213,7 +233,7 @@ OpId LayerEmitter::project(const Layer& layer, int64_t tokens, const LayerBuffer
     builder_.take(normed_, op);
     op = compute(OpKind::qkv, w.qkv);
     builder_.take(b.qkv, op);
-    lora(w.lora_qkv);
+    lora(w.lora_qkv, w.lora_qkv_targets);
     builder_.release(normed_, builder_.last_compute());
     op = compute(OpKind::rope, w.rope);
     builder_.take(rotated_, op);
@@ -276,11 +296,10 @@ OpId LayerEmitter::attend_past(int64_t tokens, int64_t keys, double keys_seen, O
 
 OpId LayerEmitter::attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait) {
     const Works& w = works(layer, tokens);
-    const OpId op = compute(OpKind::attention_out, w.out, wait);
-    builder_.take(b.x_mid, op);
-    lora(w.lora_out);
+    builder_.take(b.x_mid, compute(OpKind::attention_out, w.out, wait));
+    lora(w.lora_out, w.lora_out_targets);
     all_reduce(tokens);
-    return op;
+    return builder_.last_compute();
 }
 
 void LayerEmitter::mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
@@ -294,7 +313,7 @@ void LayerEmitter::mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers
     }
     op = compute(OpKind::gate_up, w.gate_up);
     builder_.take(b.gate_up, op);
-    lora(w.lora_up);
+    lora(w.lora_up, w.lora_up_targets);
     builder_.release(normed_, builder_.last_compute());
     if (layer.mixture) builder_.release(permuted_, builder_.last_compute());
 }
@@ -307,7 +326,7 @@ OpId LayerEmitter::mlp_down(const Layer& layer, int64_t tokens, const LayerBuffe
     if (!keep_gate_up) builder_.release(b.gate_up, op);
     op = compute(OpKind::down, w.down);
     builder_.take(x_out, op);
-    lora(w.lora_down);
+    lora(w.lora_down, w.lora_down_targets);
     builder_.release(act_, builder_.last_compute());
     all_reduce(tokens);
     return op;

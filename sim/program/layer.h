@@ -97,7 +97,7 @@ public:
     // together see `keys_seen`. Merged into the attention output by log-sum-exp. Returns the op that read the
     // keys.
     OpId attend_past(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece);
-    // Output projection: takes x_mid.
+    // Output projection: takes x_mid. Returns the last op that reads the attention output.
     OpId attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone);
     // MLP up to gate_up (what the backward pass needs), then the rest.
     void mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b);
@@ -144,13 +144,15 @@ private:
         uint32_t own_backward, out_backward, out_gradient, router_backward, gate_up_backward,
             gate_up_gradient, down_backward, down_gradient, activation_backward, norm_backward, rope_backward,
             qkv_backward, qkv_gradient;
+        int64_t lora_qkv_targets, lora_out_targets, lora_up_targets, lora_down_targets;
         uint32_t lora_qkv, lora_out, lora_up, lora_down;
         uint32_t lora_qkv_b, lora_out_b, lora_up_b, lora_down_b;
     };
     const Works& works(const Layer& layer, int64_t tokens);
     uint32_t past_work(bool backward, int64_t tokens, int64_t keys, double keys_seen);
     void all_reduce(int64_t tokens);
-    void lora(uint32_t forward_work, bool backward = false);
+    // `targets`: of the projections that were just computed, those with an adapter.
+    void lora(uint32_t work, int64_t targets, bool backward = false);
 
     const Plan& plan_;
     StepBuilder& builder_;
@@ -165,7 +167,7 @@ private:
     int64_t mlp_rows_;  // tokens of the MLP at once
     // Transient buffers [T, ...].
     BufferId normed_, partial_, act_, logits_, logits32_, d_normed_, d_act_, d_attention_, d_qkv_, d_q_sum_,
-        rotated_, own_ws_, past_ws_, emission_ = kNone, gathered_ = kNone, permuted_ = kNone;
+        rotated_, adapter_, own_ws_, past_ws_, emission_ = kNone, gathered_ = kNone, permuted_ = kNone;
 };
 
 }  // namespace headroom

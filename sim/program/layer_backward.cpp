@@ -13,7 +13,7 @@ void LayerEmitter::mlp_backward(const Layer& layer, int64_t tokens, const LayerB
     if (train_all_) compute(OpKind::weight_gradient, w.down_gradient, gradient_wait);
     op = compute(OpKind::down_backward, w.down_backward);
     builder_.take(d_act_, op);
-    lora(w.lora_down_b, true);
+    lora(w.lora_down_b, w.lora_down_targets, true);
     builder_.release(act_, builder_.last_compute());
     op = compute(OpKind::activation_backward, w.activation_backward);
     builder_.release(d_act_, op);
@@ -26,7 +26,7 @@ void LayerEmitter::mlp_backward(const Layer& layer, int64_t tokens, const LayerB
     if (train_all_) compute(OpKind::weight_gradient, w.gate_up_gradient);
     op = compute(OpKind::gate_up_backward, w.gate_up_backward);
     builder_.take(d_normed_, op);
-    lora(w.lora_up_b, true);
+    lora(w.lora_up_b, w.lora_up_targets, true);
     if (layer.mixture) {
         compute(OpKind::activation_backward, w.dispatch);
         op = compute(OpKind::router_backward, w.router_backward);
@@ -45,7 +45,7 @@ void LayerEmitter::own_attention_backward(const Layer& layer, int64_t tokens, co
     if (train_all_) compute(OpKind::weight_gradient, w.out_gradient);
     OpId op = compute(OpKind::attention_out_backward, w.out_backward);
     builder_.take(d_attention_, op);
-    lora(w.lora_out_b, true);
+    lora(w.lora_out_b, w.lora_out_targets, true);
     op = compute(OpKind::attention_own_backward, w.own_backward);
     builder_.take(d_qkv_, op);
     builder_.take(own_ws_, op);
@@ -84,7 +84,7 @@ OpId LayerEmitter::project_backward(const Layer& layer, int64_t tokens, const La
     if (train_all_) compute(OpKind::weight_gradient, w.qkv_gradient);
     op = compute(OpKind::qkv_backward, w.qkv_backward);
     builder_.take(d_normed_, op);
-    lora(w.lora_qkv_b, true);
+    lora(w.lora_qkv_b, w.lora_qkv_targets, true);
     builder_.release(d_qkv_, builder_.last_compute());
     all_reduce(tokens);
     op = compute(OpKind::norm_backward, w.norm_backward);

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "program/layer.h"
 #include "program/program.h"
 #include "reference/reference.h"
 #include "run/executor.h"
@@ -55,6 +56,11 @@ inline at::Tensor random_weights(const Plan& plan, uint64_t seed = 1) {
     const int64_t count = count_parameters(plan.model).total();
     return at::randn({count}, random, at::kDouble).mul_(0.15);
 }
+// Of LoRA; B is not zero, as it is where training begins: no gradient of A would be.
+inline at::Tensor random_adapters(const Plan& plan, uint64_t seed = 3) {
+    at::Generator random = at::detail::createCPUGenerator(seed);
+    return at::randn({ParameterUnits(plan).adapters}, random, at::kDouble).mul_(0.15);
+}
 inline at::Tensor random_tokens(const Plan& plan, uint64_t seed = 2) {
     at::Generator random = at::detail::createCPUGenerator(seed);
     return at::randint(plan.model.vocabulary, {plan.context.count()}, random, at::kLong);
@@ -80,6 +86,7 @@ struct SmallRun {
         executor =
             std::make_unique<Executor>(plan, program, arena.narrow(0, skip, program.arena[0]), settings);
         executor->weights().copy_(random_weights(plan));
+        if (executor->adapters().defined()) executor->adapters().copy_(random_adapters(plan));
         if (executor->optimizer_states().defined()) executor->optimizer_states().zero_();
     }
     StepResult step() {

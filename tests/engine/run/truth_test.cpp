@@ -1,6 +1,7 @@
 // Loss and every gradient of the engine against whole-sequence autograd.
 #include <cstdio>
 
+#include "decoder/adapters.h"
 #include "decoder/parameters.h"
 #include "engine/run/small_model.h"
 
@@ -22,12 +23,16 @@ Errors errors_of(const Plan& plan, const at::Device& device = at::kCPU) {
     SmallRun run(plan, {}, device);
     const StepResult got = run.step();
     // What the engine was given: weights as its dtype holds them.
-    const at::Tensor weights = random_weights(plan).to(run.executor->weights().scalar_type()).to(at::kDouble);
-    const ReferenceResult truth =
-        reference_step(plan.model, weights, random_tokens(plan), plan.decisions.honour_windows);
+    const auto as_stored = [&](const at::Tensor& values) {
+        return values.to(run.executor->weights().scalar_type()).to(at::kDouble);
+    };
+    const bool lora = plan.recipe.lora_rank > 0;
+    const ReferenceResult truth = reference_step(
+        plan.model, as_stored(random_weights(plan)), random_tokens(plan), plan.decisions.honour_windows, {},
+        {plan.recipe, lora ? as_stored(random_adapters(plan)) : at::Tensor()});
     const at::Tensor gradients = run.executor->weight_gradients().cpu();
     Errors errors{std::abs(got.loss - truth.loss) / truth.loss, relative_error(gradients, truth.gradients)};
-    for (const Parameter& p : parameter_list(plan.model)) {
+    for (const Parameter& p : lora ? adapter_list(plan.model, plan.recipe) : parameter_list(plan.model)) {
         const double error = relative_error(gradients.narrow(0, p.offset, p.elements()),
                                             truth.gradients.narrow(0, p.offset, p.elements()));
         if (!(error <= errors.worst)) errors.worst = error;  // NaN too
@@ -69,6 +74,35 @@ TEST(Truth, EveryRecomputeChoice) {
     }
 }
 
+Plan with_adapters(Plan plan, int64_t rank, std::vector<std::string> targets) {
+    plan.recipe.lora_rank = rank;
+    plan.recipe.lora_alpha = 12;
+    plan.recipe.lora_targets = std::move(targets);
+    return plan;
+}
+const std::vector<std::string> kTargets[] = {
+    {"q", "k", "v", "o"}, {"down", "v", "q", "up"}, {"k"}, {"q", "k", "v", "o", "gate", "up", "down"}};
+
+TEST(Truth, Adapters) {
+    for (const std::vector<std::string>& targets : kTargets) {
+        for (const auto& [context, chunk, page] :
+             {std::array<int64_t, 3>{96, 32, 8}, {100, 32, 16}, {70, 64, 64}}) {
+            const Plan base = small_plan(kFamilies[context % 2], Dtype::fp64, context, chunk, page);
+            EXPECT_LT(worst_error(with_adapters(base, 4, targets)), 1e-10) << targets[0];
+        }
+    }
+    for (const Family& family : kFamilies) {
+        for (const Activations activations : {Activations::keep, Activations::checkpoint_device}) {
+            for (const AttentionOutputs outputs : {AttentionOutputs::recompute, AttentionOutputs::chunk}) {
+                Plan plan = with_adapters(small_plan(family, Dtype::fp64, 90, 40, 8), 3, kTargets[3]);
+                plan.decisions.activations = activations;
+                plan.decisions.attention_outputs = outputs;
+                EXPECT_LT(worst_error(plan), 1e-10) << family.type;
+            }
+        }
+    }
+}
+
 TEST(Truth, WholeSequence) {
     Plan plan = small_plan(kFamilies[2], Dtype::fp64, 90, 96, 8);
     plan.decisions.strategy = "whole-sequence";
@@ -84,6 +118,8 @@ TEST(Truth, SinglePrecision) {
         const double worst = worst_error(small_plan(family, Dtype::fp32, 100, 32, 16));
         std::printf("%s: %.2e\n", family.type.c_str(), worst);
         EXPECT_LT(worst, 1.2e-4);
+        EXPECT_LT(worst_error(with_adapters(small_plan(family, Dtype::fp32, 100, 32, 16), 4, kTargets[3])),
+                  1.2e-4);
     }
 }
 
@@ -100,6 +136,9 @@ TEST(Truth, HalfPrecisionOnTheCpu) {
         const Errors errors = errors_of(plan);
         std::printf("%s: %.2e, worst %.2e\n", family.type.c_str(), errors.whole, errors.worst);
         EXPECT_LT(errors.whole, kBf16);
+        const Errors adapters = errors_of(with_adapters(plan, 4, kTargets[3]));
+        std::printf("%s, adapters: %.2e, worst %.2e\n", family.type.c_str(), adapters.whole, adapters.worst);
+        EXPECT_LT(adapters.whole, kBf16);
     }
 }
 
@@ -111,6 +150,10 @@ TEST(Truth, OnAGpu) {
         const Errors errors = errors_of(plan, at::Device("cuda:0"));
         std::printf("%s bf16: %.2e, worst %.2e\n", family.type.c_str(), errors.whole, errors.worst);
         EXPECT_LT(errors.whole, kBf16);
+        const Errors adapters = errors_of(with_adapters(plan, 8, kTargets[3]), at::Device("cuda:0"));
+        std::printf("%s bf16, adapters: %.2e, worst %.2e\n", family.type.c_str(), adapters.whole,
+                    adapters.worst);
+        EXPECT_LT(adapters.whole, kBf16);
         const double wide = worst_error(small_plan(family, Dtype::fp64, 300, 64, 16), at::Device("cuda:0"));
         std::printf("%s fp64: %.2e\n", family.type.c_str(), wide);
         EXPECT_LT(wide, 1e-10);

@@ -1,6 +1,7 @@
 // The optimizers against their formulas, and the seeded beginning of a run.
 #include <cmath>
 
+#include "decoder/adapters.h"
 #include "decoder/parameters.h"
 #include "engine/run/small_model.h"
 #include "run/initial.h"
@@ -56,6 +57,51 @@ TEST(Update, TheLossOfTheSameTokensFalls) {
         const double loss = run.step().loss;
         EXPECT_LT(loss, before);
         before = loss;
+    }
+}
+
+TEST(Update, AdaptersAloneAreTrained) {
+    Plan plan = with(Optimizer::adamw, Dtype::bf16);
+    plan.recipe.gradients = plan.recipe.states = Dtype::fp32;
+    plan.recipe.lora_rank = 4;
+    plan.recipe.lora_targets = {"q", "v", "down"};
+    OptimizerSettings settings;
+    settings.learning_rate = 1e-2;
+    SmallRun run(std::move(plan), settings);
+    ASSERT_TRUE(fill_initial_adapters(run.plan, 1, run.executor->adapters()));
+    const at::Tensor weights = run.executor->weights().clone(), adapters = run.executor->adapters().clone();
+    const double first = run.step().loss;
+    double loss = first;
+    for (int i = 0; i < 3; ++i) {
+        const double next = run.step().loss;
+        EXPECT_LT(next, loss);
+        loss = next;
+    }
+    EXPECT_TRUE(at::equal(run.executor->weights(), weights));
+    for (const Parameter& p : adapter_list(run.plan.model, run.plan.recipe)) {
+        EXPECT_FALSE(at::equal(run.executor->adapters().narrow(0, p.offset, p.elements()),
+                               adapters.narrow(0, p.offset, p.elements())))
+            << p.weight.name;
+    }
+}
+
+TEST(Initial, AdaptersAddNothingAtFirst) {
+    Plan plan = with(Optimizer::none, Dtype::fp32);
+    plan.recipe.lora_rank = 8;
+    plan.recipe.lora_targets = {"o", "down"};
+    at::Tensor adapters = at::full({ParameterUnits(plan).adapters}, NAN);
+    ASSERT_TRUE(fill_initial_adapters(plan, 1, adapters));
+    for (const Parameter& p : adapter_list(plan.model, plan.recipe)) {
+        const at::Tensor values = adapters.narrow(0, p.offset, p.elements());
+        if (p.weight.name.find("lora_B") != std::string::npos) {
+            EXPECT_EQ(values.abs().max().item<float>(), 0);
+            continue;
+        }
+        // Uniform within 1 / sqrt(in): its deviation is the bound / sqrt(3).
+        const double bound = 1 / std::sqrt(static_cast<double>(p.weight.shape[1]));
+        EXPECT_LE(values.abs().max().item<double>(), bound);
+        EXPECT_GT(values.abs().max().item<double>(), 0.95 * bound);
+        EXPECT_NEAR(values.std().item<double>(), bound / std::sqrt(3.0), 0.05 * bound);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "run/weights_io.h"
 
+#include <cstring>
+
 #include "decoder/parameters.h"
 #include "engine/run/plan_files.h"
 #include "run/initial.h"
@@ -103,6 +105,31 @@ TEST_F(WeightsIo, WhatIsSavedReadsBackBitForBit) {
     ASSERT_TRUE(load_weights(plan.model, *files, again));
     EXPECT_TRUE(at::equal(weights, again));
     EXPECT_EQ(*parse_model(bytes("a/b/config.json"), "", plan.model.name), plan.model);
+}
+
+TEST_F(WeightsIo, AdaptersAreSavedAsPeftHasThem) {
+    plan.recipe.lora_rank = 4;
+    plan.recipe.lora_alpha = 16;
+    plan.recipe.lora_targets = {"v", "down"};
+    const int64_t count = ParameterUnits(plan).adapters;
+    const at::Tensor adapters = at::arange(count, at::kFloat);
+    ASSERT_TRUE(save_adapters(plan, adapters, at("a")));
+    const auto config = nlohmann::json::parse(bytes("a/adapter_config.json"));
+    EXPECT_EQ(config["peft_type"], "LORA");
+    EXPECT_EQ(config["r"], 4);
+    EXPECT_EQ(config["lora_alpha"], 16);
+    EXPECT_EQ(config["target_modules"], nlohmann::json({"v_proj", "down_proj"}));
+    const Result<WeightFiles> files = WeightFiles::open(at("a/adapter_model.safetensors"));
+    ASSERT_TRUE(files) << files.error().text();
+    EXPECT_EQ(files->names().size(), 2u * 2 * 3);
+    const std::string module = "base_model.model.model.layers.0.self_attn.v_proj.lora_";
+    const Result<StoredTensor> a = files->need({module + "A.weight", {4, 64}}),
+                               b = files->need({module + "B.weight", {32, 4}});
+    ASSERT_TRUE(a) << a.error().text();
+    ASSERT_TRUE(b) << b.error().text();
+    float first_of_b = 0;
+    std::memcpy(&first_of_b, b->data.data(), sizeof first_of_b);
+    EXPECT_EQ(first_of_b, 4 * 64);  // behind A
 }
 
 TEST_F(WeightsIo, AModelThatItsFamilyCannotSayIsSavedWithoutConfig) {

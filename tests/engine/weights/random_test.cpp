@@ -33,6 +33,27 @@ TEST(Random, AnyCutGivesTheSameBits) {
     }
 }
 
+TEST(Random, UniformValuesFillTheirInterval) {
+    constexpr size_t n = 100'000;
+    const auto values =
+        draw<double>("w", {.seed = 7, .mean = 3, .deviation = 2, .uniform = true}, Dtype::fp64, 0, n);
+    const double half_width = 2 * std::sqrt(3.0);
+    double sum = 0, squares = 0, least = 3, most = 3;
+    for (const double x : values) {
+        sum += x - 3;
+        squares += (x - 3) * (x - 3);
+        least = std::min(least, x);
+        most = std::max(most, x);
+    }
+    // The extremes of n draws lie within some 1 / n of the ends; the mean within 5 of its standard errors.
+    EXPECT_GE(least, 3 - half_width);
+    EXPECT_LT(most, 3 + half_width);
+    EXPECT_LT(least, 3 - half_width * (1 - 1e-3));
+    EXPECT_GT(most, 3 + half_width * (1 - 1e-3));
+    EXPECT_NEAR(sum / n, 0, 5 * 2 / std::sqrt(n));
+    EXPECT_NEAR(squares / n, 4, 0.06);
+}
+
 TEST(Random, SeedAndNameChangeEverything) {
     const auto base = draw<double>("w", {.seed = 1}, Dtype::fp64, 0, 1000);
     for (const auto& other : {draw<double>("w", {.seed = 2}, Dtype::fp64, 0, 1000),

@@ -61,7 +61,7 @@ optimizer = "adamw8bit"
 states = "bf16"
 master = true
 gradients = "bf16"
-trainable = { lora = 16, targets = ["q", "gate"] }
+trainable = { lora = 16, alpha = 32, targets = ["q", "gate"] }
 batch = 3
 [search]
 may_change = ["chunk", "kv_dtype"]
@@ -79,7 +79,7 @@ source = "guess"
     EXPECT_EQ(s.plan.gpus, 1);
     EXPECT_EQ(s.plan.budget, (Budget{Bytes(64 * kGiB), Bytes(kTiB), Bytes(4096)}));
     EXPECT_EQ(s.plan.recipe,
-              (Recipe{Optimizer::adamw8bit, Dtype::bf16, true, Dtype::bf16, 16, {"q", "gate"}, 3}));
+              (Recipe{Optimizer::adamw8bit, Dtype::bf16, true, Dtype::bf16, 16, 32, {"q", "gate"}, 3}));
     EXPECT_EQ(s.may_change, (std::set<std::string>{"chunk", "kv_dtype"}));
     SelectionModel selection;
     selection.block_reuse = 0.25, selection.chunk_reuse = 1, selection.seed = 7, selection.source = "guess";
@@ -157,6 +157,7 @@ TEST(Scenario, LoraTargetsDefaultToTheAttentionProjections) {
     const Recipe r = good("[training]\ntrainable = { lora = 8 }").plan.recipe;
     EXPECT_EQ(r.lora_rank, 8);
     EXPECT_EQ(r.lora_targets, (std::vector<std::string>{"q", "k", "v", "o"}));
+    EXPECT_EQ(r.lora_alpha, 8);  // PEFT's default
     EXPECT_EQ(good("[training]\ntrainable = 'all'").plan.recipe, Recipe{});
 }
 
