@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-// Pages that travel and gradient pages all at once, dense and sparse: ops that have nothing to do on the device;
-// all on the device; several GPUs.
+// Pages that travel and gradient pages all at once, dense and sparse: ops that have nothing to do on the
+// device; all on the device; several GPUs.
 const char* const kScenarios[] = {"qwen2.5-7b-8k-oomb-dense-offload-h200",
                                   "qwen2.5-7b-8k-oomb-sparse-offload-h200", "qwen2.5-7b-64k-oomb-sparse-h200",
                                   "qwen2.5-7b-256k-8xh100-ring"};
