@@ -15,13 +15,22 @@ template <class... Tensors>
 bool on_gpu(const Tensors&... tensors) {
     return (plain_bf16(tensors) && ...);
 }
-// The same of heads [T, h, d] whose tokens may lie further apart (q inside of q, k and v).
+// The same of rows [T, n] or heads [T, h, d] whose tokens may lie further apart (q inside of q, k and v).
 inline bool rows_on_gpu(const at::Tensor& t) {
-    return t.is_cuda() && t.scalar_type() == at::kBFloat16 && t.stride(2) == 1 && t.stride(1) == t.size(2) &&
-           t.stride(0) % 8 == 0 && t.size(2) % 8 == 0 && reinterpret_cast<uintptr_t>(t.data_ptr()) % 16 == 0;
+    return t.is_cuda() && t.scalar_type() == at::kBFloat16 && t.stride(-1) == 1 &&
+           (t.dim() == 2 || (t.dim() == 3 && t.stride(1) == t.size(2))) && t.stride(0) % 8 == 0 &&
+           t.size(-1) % 8 == 0 && reinterpret_cast<uintptr_t>(t.data_ptr()) % 16 == 0;
 }
 inline kernels::bf16* bits(const at::Tensor& t) {
     return static_cast<kernels::bf16*>(t.data_ptr());
+}
+// `bytes` at the start of a caller's scratch (uint8, on the device of `like`), or of the caching allocator's
+// where there is none.
+inline at::Tensor scratch_of(const at::Tensor& scratch, int64_t bytes, const at::Tensor& like) {
+    if (!scratch.defined()) return at::empty({bytes}, like.options().dtype(at::kByte));
+    TORCH_CHECK(scratch.scalar_type() == at::kByte && scratch.numel() >= bytes, "scratch of ",
+                scratch.nbytes(), " bytes, not ", bytes);
+    return scratch.narrow(0, 0, bytes);
 }
 inline cudaStream_t current_stream() {
     return at::cuda::getCurrentCUDAStream().stream();

@@ -1,10 +1,13 @@
 #include "decoder/pointwise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
 
 #include "decoder/on_gpu.h"
+#include "kernels/norms.h"
+#include "kernels/reductions.h"
 
 namespace headroom::engine {
 namespace {
@@ -30,6 +33,13 @@ std::vector<double> frequencies(const Model& m, const Layer& layer) {
     return result;
 }
 
+bool has_norm_rows(const at::Tensor& t) {
+    return rows_on_gpu(t) && t.size(-1) <= kernels::kMostNormDim;
+}
+kernels::NormRows norm_rows(const at::Tensor& x) {
+    return {x.size(0), x.dim() == 3 ? x.size(1) : 1, x.size(-1)};
+}
+
 }  // namespace
 
 at::ScalarType sum_type(at::ScalarType type) {
@@ -37,9 +47,9 @@ at::ScalarType sum_type(at::ScalarType type) {
 }
 
 void rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::Tensor out) {
-    if (on_gpu(x, weight, out)) {
-        kernels::rms_norm(bits(x), bits(weight), bits(out), x.size(0), x.size(1), static_cast<float>(epsilon),
-                          current_stream());
+    if (has_norm_rows(x) && on_gpu(weight) && has_norm_rows(out)) {
+        kernels::rms_norm(bits(x), x.stride(0), bits(weight), bits(out), out.stride(0), norm_rows(x),
+                          static_cast<float>(epsilon), current_stream());
         return check_launch("rms_norm");
     }
     const at::ScalarType type = sum_type(x.scalar_type());
@@ -48,19 +58,16 @@ void rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at:
 }
 
 void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double epsilon, const at::Tensor& d_out,
-                       at::Tensor dx, bool add, at::Tensor d_weight) {
-    if (on_gpu(x, weight, d_out, dx)) {
-        const int64_t rows = x.size(0), columns = x.size(1);
-        const at::TensorOptions wide = x.options().dtype(at::kFloat);
-        const at::Tensor partial =
-            at::empty({(rows + kernels::kPartialRows - 1) / kernels::kPartialRows, columns}, wide);
-        const at::Tensor inverse = at::empty({rows}, wide);
-        kernels::rms_norm_backward(bits(x), bits(weight), bits(d_out), bits(dx), add,
-                                   partial.data_ptr<float>(), inverse.data_ptr<float>(), rows, columns,
-                                   static_cast<float>(epsilon), current_stream());
-        check_launch("rms_norm_backward");
-        if (d_weight.defined()) d_weight.add_(partial.sum(0));
-        return;
+                       at::Tensor dx, bool add, at::Tensor d_weight, const at::Tensor& scratch) {
+    if (has_norm_rows(x) && on_gpu(weight) && has_norm_rows(d_out) && has_norm_rows(dx) &&
+        (!d_weight.defined() || (d_weight.scalar_type() == at::kFloat && d_weight.is_contiguous()))) {
+        const at::Tensor parts =
+            scratch_of(scratch, d_weight.defined() ? kernels::column_sums_scratch(x.size(-1)) : 0, x);
+        kernels::rms_norm_backward(
+            bits(x), x.stride(0), bits(weight), bits(d_out), d_out.stride(0), bits(dx), dx.stride(0), add,
+            d_weight.defined() ? d_weight.data_ptr<float>() : nullptr, static_cast<float*>(parts.data_ptr()),
+            norm_rows(x), static_cast<float>(epsilon), current_stream());
+        return check_launch("rms_norm_backward");
     }
     const at::ScalarType type = sum_type(x.scalar_type());
     const at::Tensor wide = x.to(type), d = d_out.to(type);
@@ -77,15 +84,31 @@ void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double eps
 
 RopeTable rope_table(const Model& model, const Layer& layer, int64_t first, int64_t tokens,
                      const at::TensorOptions& options) {
-    const at::TensorOptions wide = options.dtype(at::kDouble);
+    const at::TensorOptions wide = options.dtype(sum_type(c10::typeMetaToScalarType(options.dtype())));
+    const RopeTable table{at::empty({tokens, model.head_dim / 2}, wide),
+                          at::empty({tokens, model.head_dim / 2}, wide)};
+    fill_rope_table(model, layer, first, table);
+    return table;
+}
+
+void fill_rope_table(const Model& model, const Layer& layer, int64_t first, RopeTable table) {
     const std::vector<double> f = frequencies(model, layer);
+    const int64_t tokens = table.cos.size(0), half = static_cast<int64_t>(f.size());
+    if (table.cos.is_cuda() && table.cos.scalar_type() == at::kFloat && half <= kernels::kMostPairs &&
+        table.cos.is_contiguous() && table.sin.is_contiguous()) {
+        kernels::Frequencies given{};
+        std::copy(f.begin(), f.end(), given.f);
+        kernels::rope_table(given, first, tokens, half, table.cos.data_ptr<float>(),
+                            table.sin.data_ptr<float>(), current_stream());
+        return check_launch("rope_table");
+    }
+    const at::TensorOptions wide = table.cos.options().dtype(at::kDouble);
     const at::Tensor per_position =
-        at::from_blob(const_cast<double*>(f.data()), {static_cast<int64_t>(f.size())}, at::kDouble)
-            .to(wide.device());
+        at::from_blob(const_cast<double*>(f.data()), {half}, at::kDouble).to(wide.device());
     const at::Tensor angles =
         at::arange(first, first + tokens, wide).unsqueeze(1) * per_position.unsqueeze(0);
-    const at::ScalarType type = sum_type(c10::typeMetaToScalarType(options.dtype()));
-    return {angles.cos().to(type), angles.sin().to(type)};
+    table.cos.copy_(angles.cos());
+    table.sin.copy_(angles.sin());
 }
 
 void rope(at::Tensor x, const RopeTable& table, bool inverse) {
@@ -129,14 +152,15 @@ void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act) {
     gate_up.narrow(1, inner, inner).copy_(d_up);
 }
 
-void cross_entropy(at::Tensor logits, const at::Tensor& targets, double scale, at::Tensor loss_sum) {
+void cross_entropy(at::Tensor logits, const at::Tensor& targets, double scale, at::Tensor loss_sum,
+                   const at::Tensor& scratch) {
     if (on_gpu(logits)) {
-        const at::Tensor losses = at::empty({logits.size(0)}, logits.options().dtype(at::kFloat));
-        kernels::cross_entropy(bits(logits), targets.data_ptr<int64_t>(), losses.data_ptr<float>(),
-                               logits.size(0), logits.size(1), static_cast<float>(scale), current_stream());
-        check_launch("cross_entropy");
-        loss_sum.add_(losses.sum(at::kDouble));
-        return;
+        const int64_t rows = logits.size(0);
+        auto* losses = static_cast<float*>(scratch_of(scratch, rows * 4, logits).data_ptr());
+        kernels::cross_entropy(bits(logits), targets.data_ptr<int64_t>(), losses, rows, logits.size(1),
+                               static_cast<float>(scale), current_stream());
+        kernels::add_sum(losses, rows, loss_sum.data_ptr<double>(), current_stream());
+        return check_launch("cross_entropy");
     }
     const at::Tensor wide = logits.to(sum_type(logits.scalar_type()));
     const at::Tensor counts = targets >= 0, index = targets.clamp_min(0).unsqueeze(1);

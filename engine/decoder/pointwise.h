@@ -19,9 +19,9 @@ at::ScalarType sum_type(at::ScalarType type);
 // 1910.07467.
 void rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::Tensor out);
 // Adds the gradient through the norm to dx (or overwrites it; dx may be d_out), and to d_weight unless that
-// is undefined.
+// is undefined. scratch: reduction_scratch_bytes (reductions.h).
 void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double epsilon, const at::Tensor& d_out,
-                       at::Tensor dx, bool add, at::Tensor d_weight);
+                       at::Tensor dx, bool add, at::Tensor d_weight, const at::Tensor& scratch = {});
 
 // Cosines and sines [T, d / 2] of the positions first .. first + T - 1, angles in fp64, scaled as the model's
 // rope says.
@@ -30,6 +30,8 @@ struct RopeTable {
 };
 RopeTable rope_table(const Model& model, const Layer& layer, int64_t first, int64_t tokens,
                      const at::TensorOptions& options);
+// The same into a table that is there. On a GPU nothing is allocated.
+void fill_rope_table(const Model& model, const Layer& layer, int64_t first, RopeTable table);
 // Rotates x [T, h, d] in place: halves (i, i + d / 2), as transformers does; `inverse`: back, which is also
 // the gradient.
 void rope(at::Tensor x, const RopeTable& table, bool inverse);
@@ -41,7 +43,8 @@ void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act);
 
 // Adds the token losses of logits [T, V] against targets [T] (int64; negative: does not count) to loss_sum
 // (fp64, one value, on the device: nothing waits for it); logits become their gradient times `scale` (1 /
-// targets of the step).
-void cross_entropy(at::Tensor logits, const at::Tensor& targets, double scale, at::Tensor loss_sum);
+// targets of the step). scratch: reduction_scratch_bytes (reductions.h).
+void cross_entropy(at::Tensor logits, const at::Tensor& targets, double scale, at::Tensor loss_sum,
+                   const at::Tensor& scratch = {});
 
 }  // namespace headroom::engine

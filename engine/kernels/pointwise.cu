@@ -1,5 +1,6 @@
 #include "kernels/pointwise.h"
 
+#include "kernels/reduce.cuh"
 #include "kernels/wide.cuh"
 
 namespace headroom::engine::kernels {
@@ -7,102 +8,6 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kMergeLanes = 16;  // threads of one row
-
-struct Sum {
-    static constexpr float kNone = 0.0f;
-    __device__ float operator()(float a, float b) const { return a + b; }
-};
-struct Max {
-    static constexpr float kNone = -INFINITY;
-    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
-};
-
-template <class Combine>
-__device__ float over_warp(float v) {
-    for (int step = 16; step > 0; step /= 2) v = Combine()(v, __shfl_xor_sync(0xffffffffu, v, step));
-    return v;
-}
-// Of all threads of the block, known to each. `shared`: 32 values; may be used again after the call.
-template <class Combine>
-__device__ float over_block(float v, float* shared) {
-    v = over_warp<Combine>(v);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = v;
-    __syncthreads();
-    const int warps = static_cast<int>(blockDim.x) / 32;
-    return over_warp<Combine>(static_cast<int>(threadIdx.x % 32) < warps ? shared[threadIdx.x % 32]
-                                                                         : Combine::kNone);
-}
-
-__global__ void rms_norm_rows(const bf16* x, const bf16* weight, bf16* out, int64_t columns, float epsilon) {
-    __shared__ float shared[32];
-    const bf16* row = x + blockIdx.x * columns;
-    float sum = 0;
-    for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
-        const Eight e = load(row + c);
-        for (int i = 0; i < kWide; ++i) {
-            const float v = __bfloat162float(e.v[i]);
-            sum += v * v;
-        }
-    }
-    const float inverse = rsqrtf(over_block<Sum>(sum, shared) / static_cast<float>(columns) + epsilon);
-    for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
-        const Eight e = load(row + c), w = load(weight + c);
-        Eight r;
-        for (int i = 0; i < kWide; ++i)
-            r.v[i] = __float2bfloat16(__bfloat162float(e.v[i]) * inverse * __bfloat162float(w.v[i]));
-        store(out + blockIdx.x * columns + c, r);
-    }
-}
-
-__global__ void rms_norm_backward_rows(const bf16* x, const bf16* weight, const bf16* d_out, bf16* dx,
-                                       bool add, float* inverses, int64_t columns, float epsilon) {
-    __shared__ float shared[32];
-    const int64_t at = blockIdx.x * columns;
-    float squares = 0, product = 0;
-    for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
-        const Eight e = load(x + at + c), w = load(weight + c), d = load(d_out + at + c);
-        for (int i = 0; i < kWide; ++i) {
-            const float v = __bfloat162float(e.v[i]);
-            squares += v * v;
-            product += v * __bfloat162float(w.v[i]) * __bfloat162float(d.v[i]);
-        }
-    }
-    const float n = static_cast<float>(columns);
-    const float inverse = rsqrtf(over_block<Sum>(squares, shared) / n + epsilon);
-    const float mean = over_block<Sum>(product, shared) * inverse / n;  // of d * weight * unit
-    if (threadIdx.x == 0) inverses[blockIdx.x] = inverse;
-    for (int64_t c = threadIdx.x * kWide; c < columns; c += blockDim.x * kWide) {
-        const Eight e = load(x + at + c), w = load(weight + c), d = load(d_out + at + c);
-        Eight r;
-        if (add) r = load(dx + at + c);
-        for (int i = 0; i < kWide; ++i) {
-            const float unit = __bfloat162float(e.v[i]) * inverse;
-            const float through =
-                inverse * (__bfloat162float(d.v[i]) * __bfloat162float(w.v[i]) - unit * mean);
-            r.v[i] = __float2bfloat16(add ? __bfloat162float(r.v[i]) + through : through);
-        }
-        store(dx + at + c, r);
-    }
-}
-
-// Column sums of d * unit over kPartialRows rows.
-__global__ void weight_sums(const bf16* x, const bf16* d_out, const float* inverses, float* partial,
-                            int64_t rows, int64_t columns) {
-    const int64_t c = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * 2;
-    if (c >= columns) return;
-    const int64_t first = blockIdx.y * kPartialRows, last = min(rows, first + kPartialRows);
-    float a = 0, b = 0;
-    for (int64_t r = first; r < last; ++r) {
-        const float2 v = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(x + r * columns + c));
-        const float2 d =
-            __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(d_out + r * columns + c));
-        a += d.x * v.x * inverses[r];
-        b += d.y * v.y * inverses[r];
-    }
-    partial[blockIdx.y * columns + c] = a;
-    partial[blockIdx.y * columns + c + 1] = b;
-}
 
 __global__ void swiglu_values(const bf16* gate_up, bf16* act, int64_t inner) {
     const int64_t c = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * kWide, row = blockIdx.y;
@@ -132,6 +37,16 @@ __global__ void swiglu_backward_values(bf16* gate_up, const bf16* d_act, int64_t
     }
     store(gates, gate);
     store(ups, up);
+}
+
+__global__ void rope_table_values(const Frequencies frequencies, int64_t first, int64_t tokens, int64_t half,
+                                  float* cosines, float* sines) {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= tokens * half) return;
+    double s, c;
+    sincos(static_cast<double>(first + i / half) * frequencies.f[i % half], &s, &c);
+    cosines[i] = static_cast<float>(c);
+    sines[i] = static_cast<float>(s);
 }
 
 __global__ void rope_values(bf16* x, const float* cos, const float* sin, int64_t heads, int64_t half,
@@ -236,20 +151,6 @@ unsigned blocks_for(int64_t values) {
 
 }  // namespace
 
-void rms_norm(const bf16* x, const bf16* weight, bf16* out, int64_t rows, int64_t columns, float epsilon,
-              cudaStream_t stream) {
-    rms_norm_rows<<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(x, weight, out, columns, epsilon);
-}
-
-void rms_norm_backward(const bf16* x, const bf16* weight, const bf16* d_out, bf16* dx, bool add,
-                       float* partial, float* inverse, int64_t rows, int64_t columns, float epsilon,
-                       cudaStream_t stream) {
-    rms_norm_backward_rows<<<static_cast<unsigned>(rows), kThreads, 0, stream>>>(x, weight, d_out, dx, add,
-                                                                                 inverse, columns, epsilon);
-    const dim3 grid(blocks_for(columns / 2), static_cast<unsigned>((rows + kPartialRows - 1) / kPartialRows));
-    weight_sums<<<grid, kThreads, 0, stream>>>(x, d_out, inverse, partial, rows, columns);
-}
-
 void swiglu(const bf16* gate_up, bf16* act, int64_t rows, int64_t inner, cudaStream_t stream) {
     const dim3 grid(blocks_for(inner / kWide), static_cast<unsigned>(rows));
     swiglu_values<<<grid, kThreads, 0, stream>>>(gate_up, act, inner);
@@ -258,6 +159,13 @@ void swiglu(const bf16* gate_up, bf16* act, int64_t rows, int64_t inner, cudaStr
 void swiglu_backward(bf16* gate_up, const bf16* d_act, int64_t rows, int64_t inner, cudaStream_t stream) {
     const dim3 grid(blocks_for(inner / kWide), static_cast<unsigned>(rows));
     swiglu_backward_values<<<grid, kThreads, 0, stream>>>(gate_up, d_act, inner);
+}
+
+void rope_table(const Frequencies& frequencies, int64_t first, int64_t tokens, int64_t half, float* cos,
+                float* sin, cudaStream_t stream) {
+    if (tokens == 0) return;
+    rope_table_values<<<blocks_for(tokens * half), kThreads, 0, stream>>>(frequencies, first, tokens, half,
+                                                                          cos, sin);
 }
 
 void rope(bf16* x, const float* cos, const float* sin, int64_t tokens, int64_t heads, int64_t dim,

@@ -14,18 +14,16 @@ namespace headroom::engine::kernels {
 
 using bf16 = uint16_t;  // the bits of one value
 
-// out [rows, columns] = x / sqrt(mean(x^2) + epsilon) * weight.
-void rms_norm(const bf16* x, const bf16* weight, bf16* out, int64_t rows, int64_t columns, float epsilon,
-              cudaStream_t stream);
-// dx (+)= gradient through the norm. partial [ceil(rows / kPartialRows), columns]: sums of the weight's
-// gradient over so many rows each; inverse [rows]: scratch.
-inline constexpr int64_t kPartialRows = 64;
-void rms_norm_backward(const bf16* x, const bf16* weight, const bf16* d_out, bf16* dx, bool add,
-                       float* partial, float* inverse, int64_t rows, int64_t columns, float epsilon,
-                       cudaStream_t stream);
 // gate_up [rows, 2 inner] -> act [rows, inner].
 void swiglu(const bf16* gate_up, bf16* act, int64_t rows, int64_t inner, cudaStream_t stream);
 void swiglu_backward(bf16* gate_up, const bf16* d_act, int64_t rows, int64_t inner, cudaStream_t stream);
+// cos, sin [tokens, half] of the positions first, first + 1, ... times f[0] .. f[half - 1], angles in fp64.
+inline constexpr int64_t kMostPairs = 256;
+struct Frequencies {
+    double f[kMostPairs];
+};
+void rope_table(const Frequencies& frequencies, int64_t first, int64_t tokens, int64_t half, float* cos,
+                float* sin, cudaStream_t stream);
 // Rotates x [tokens, heads, dim] in place, rows `stride` values apart; cos, sin [tokens, dim / 2]. inverse:
 // back.
 void rope(bf16* x, const float* cos, const float* sin, int64_t tokens, int64_t heads, int64_t dim,

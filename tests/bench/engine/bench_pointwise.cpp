@@ -5,6 +5,7 @@
 #include "decoder/attention.h"
 #include "decoder/on_gpu.h"
 #include "decoder/pointwise.h"
+#include "decoder/reductions.h"
 
 namespace headroom::engine::bench {
 namespace {
@@ -82,6 +83,28 @@ void adamw_(benchmark::State& state) {
     });
 }
 HEADROOM_GPU_BENCHMARK(adamw_);
+
+void column_sums_(benchmark::State& state) {
+    const at::Tensor x = drawn({kTokens, (kHeads + 2 * kGroups) * kDim});
+    at::Tensor sums = drawn({x.size(1)}, at::kFloat);
+    measure(state, kMemory, bytes_of({x, sums, sums}), [&] { add_column_sums(x, sums); });
+}
+HEADROOM_GPU_BENCHMARK(column_sums_);
+
+void squares_(benchmark::State& state) {
+    const at::Tensor g = drawn({256 << 20}, at::kFloat), sum = at::zeros({}, g.options().dtype(at::kDouble));
+    measure(state, kMemory, bytes_of({g}), [&] { add_squares(g, sum); });
+}
+HEADROOM_GPU_BENCHMARK(squares_);
+
+// Argument: percent of the tokens that have one id.
+void embedding_gradient(benchmark::State& state) {
+    const at::Tensor rows = drawn({kTokens, kHidden}), table = drawn({kVocabulary, kHidden}, at::kFloat);
+    const at::Tensor ids = at::randint(kVocabulary, {kTokens}, rows.options().dtype(at::kInt));
+    ids.narrow(0, 0, kTokens * state.range(0) / 100).fill_(11);
+    measure(state, kMemory, bytes_of({rows, rows, rows, rows, rows}), [&] { add_rows(ids, rows, table); });
+}
+HEADROOM_GPU_BENCHMARK(embedding_gradient)->Arg(0)->Arg(5)->Arg(100);
 
 }  // namespace
 }  // namespace headroom::engine::bench

@@ -1,0 +1,132 @@
+#include "kernels/reductions.h"
+
+#include <algorithm>
+
+#include "kernels/reduce.cuh"
+#include "kernels/wide.cuh"
+
+namespace headroom::engine::kernels {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kColumns = 32, kLanes = 16;  // of add_parts: a thread block's columns, and threads of each
+
+__device__ void add_eight(const bf16* p, float* sum) {
+    const Eight e = load(p);
+    for (int i = 0; i < kWide; ++i) sum[i] += __bfloat162float(e.v[i]);
+}
+
+__global__ void sum_part(const bf16* x, int64_t stride, float* partial, int64_t rows, int64_t rows_of_part,
+                         int64_t columns) {
+    const int64_t c = (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) * kWide;
+    if (c >= columns) return;
+    const int64_t first = blockIdx.y * rows_of_part, last = min(rows, first + rows_of_part);
+    float sum[kWide] = {};
+#pragma unroll 4
+    for (int64_t r = first; r < last; ++r) add_eight(x + r * stride + c, sum);
+    for (int i = 0; i < kWide; ++i) partial[blockIdx.y * columns + c + i] = sum[i];
+}
+
+__global__ void sum_parts(const float* partial, float* sums, int64_t parts, int64_t columns) {
+    __shared__ float lanes[kLanes][kColumns];
+    const int64_t c = static_cast<int64_t>(blockIdx.x) * kColumns + threadIdx.x;
+    float sum = 0;
+    for (int64_t p = threadIdx.y; p < parts && c < columns; p += kLanes) sum += partial[p * columns + c];
+    lanes[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y > 0 || c >= columns) return;
+    float all = 0;
+    for (int lane = 0; lane < kLanes; ++lane) all += lanes[lane][threadIdx.x];
+    sums[c] += all;
+}
+
+// One thread block.
+template <class Value>
+__global__ void sum_values(const Value* values, int64_t count, double* sum) {
+    __shared__ double shared[32];
+    double mine = 0;
+    for (int64_t i = threadIdx.x; i < count; i += blockDim.x) mine += values[i];
+    const double all = over_block<Sum>(mine, shared);
+    if (threadIdx.x == 0) *sum += all;
+}
+
+__global__ void square_parts(const float* values, int64_t count, double* partial) {
+    __shared__ double shared[32];
+    const int64_t wide = count / 4, step = static_cast<int64_t>(gridDim.x) * kThreads,
+                  mine = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+    double sum = 0;
+#pragma unroll 4
+    for (int64_t i = mine; i < wide; i += step) {
+        const float4 v = reinterpret_cast<const float4*>(values)[i];
+        sum += static_cast<double>(v.x) * v.x + static_cast<double>(v.y) * v.y;
+        sum += static_cast<double>(v.z) * v.z + static_cast<double>(v.w) * v.w;
+    }
+    for (int64_t i = 4 * wide + mine; i < count; i += step) sum += static_cast<double>(values[i]) * values[i];
+    const double all = over_block<Sum>(sum, shared);
+    if (threadIdx.x == 0) partial[blockIdx.x] = all;
+}
+
+template <class Id>
+__global__ void rows_by_id(const Id* ids, const bf16* rows, float* table, int64_t tokens, int64_t columns) {
+    __shared__ uint32_t same[kThreads / 32];
+    const int64_t first = blockIdx.x;
+    const Id id = ids[first];
+    bool earlier = false;
+    for (int64_t t = threadIdx.x; t < first; t += kThreads) earlier = earlier || ids[t] == id;
+    if (__syncthreads_or(earlier ? 1 : 0)) return;
+    const int64_t c = (static_cast<int64_t>(blockIdx.y) * kThreads + threadIdx.x) * kWide;
+    float sum[kWide] = {};
+    for (int64_t base = first / kThreads * kThreads; base < tokens; base += kThreads) {
+        const int64_t t = base + threadIdx.x;
+        const uint32_t found = __ballot_sync(0xffffffffu, t >= first && t < tokens && ids[t] == id);
+        if (threadIdx.x % 32 == 0) same[threadIdx.x / 32] = found;
+        __syncthreads();
+        for (int word = 0; word < kThreads / 32 && c < columns; ++word) {
+            for (uint32_t left = same[word]; left != 0; left &= left - 1)
+                add_eight(rows + (base + 32 * word + __ffs(static_cast<int>(left)) - 1) * columns + c, sum);
+        }
+        __syncthreads();
+    }
+    if (c >= columns) return;
+    for (int i = 0; i < kWide; ++i) table[id * columns + c + i] += sum[i];
+}
+
+unsigned grid_of(int64_t n, int64_t of) {
+    return static_cast<unsigned>((n + of - 1) / of);
+}
+
+}  // namespace
+
+void column_sums(const bf16* x, int64_t stride, float* sums, float* scratch, int64_t rows, int64_t columns,
+                 cudaStream_t stream) {
+    if (rows == 0) return;
+    const dim3 grid(grid_of(columns, kThreads * kWide), static_cast<unsigned>(parts_of(rows)));
+    sum_part<<<grid, kThreads, 0, stream>>>(x, stride, scratch, rows, rows_of_part(rows), columns);
+    add_parts(scratch, sums, parts_of(rows), columns, stream);
+}
+
+void add_parts(const float* partial, float* sums, int64_t parts, int64_t columns, cudaStream_t stream) {
+    sum_parts<<<grid_of(columns, kColumns), dim3(kColumns, kLanes), 0, stream>>>(partial, sums, parts,
+                                                                                 columns);
+}
+
+void add_sum(const float* values, int64_t count, double* sum, cudaStream_t stream) {
+    sum_values<<<1, 1024, 0, stream>>>(values, count, sum);
+}
+
+void add_squares(const float* values, int64_t count, double* sum, double* scratch, cudaStream_t stream) {
+    square_parts<<<static_cast<unsigned>(kSquareParts), kThreads, 0, stream>>>(values, count, scratch);
+    sum_values<<<1, 1024, 0, stream>>>(scratch, kSquareParts, sum);
+}
+
+template <class Id>
+void add_rows(const Id* ids, const bf16* rows, float* table, int64_t tokens, int64_t columns,
+              cudaStream_t stream) {
+    if (tokens == 0) return;
+    const dim3 grid(static_cast<unsigned>(tokens), grid_of(columns, kThreads * kWide));
+    rows_by_id<<<grid, kThreads, 0, stream>>>(ids, rows, table, tokens, columns);
+}
+template void add_rows<int32_t>(const int32_t*, const bf16*, float*, int64_t, int64_t, cudaStream_t);
+template void add_rows<int64_t>(const int64_t*, const bf16*, float*, int64_t, int64_t, cudaStream_t);
+
+}  // namespace headroom::engine::kernels
