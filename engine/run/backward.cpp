@@ -172,7 +172,7 @@ void Executor::State::close_chunk() {
 }
 
 void Executor::State::embed_backward() {
-    const at::Tensor ids = tokens_.narrow(0, chunk_first(), rows_);
+    const at::Tensor ids = tokens_.select(0, sequence_).narrow(0, chunk_first(), rows_);
     const at::Tensor dx = rows("d hidden", plan.model.hidden);
     sums_.embedding.index_add_(0, ids, dx.to(sums_.embedding.scalar_type()));
 }

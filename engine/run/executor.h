@@ -54,8 +54,9 @@ public:
     // m, then v; undefined for sgd.
     at::Tensor optimizer_states() const;
 
-    // Runs one step over `tokens` [context] (int64, any device). `keep_going` is asked before each op; false
-    // stops the step. Errors: interrupted; a page pool that runs over; an op that fails, by its id and kind.
+    // Runs one step over `tokens`, batch x context of them (int64, any device). `keep_going` is asked before
+    // each op; false stops the step. Errors: interrupted; a page pool that runs over; an op that fails, by
+    // its id and kind.
     Result<StepResult> step(const at::Tensor& tokens, const std::function<bool(OpId)>& keep_going = {});
     int64_t steps_done() const;
     void set_steps_done(int64_t steps);  // of a resumed run

@@ -4,7 +4,7 @@
 namespace headroom::engine {
 
 void Executor::State::embed() {
-    const at::Tensor ids = tokens_.narrow(0, chunk_first(), rows_);
+    const at::Tensor ids = tokens_.select(0, sequence_).narrow(0, chunk_first(), rows_);
     at::Tensor x = rows(pass_ == Pass::fill ? "hidden 0" : of_layer("x", 0), plan.model.hidden);
     at::index_select_out(x, parameters_.embedding, 0, ids);
     next_norm_ = Norm::attention;
@@ -196,7 +196,8 @@ void Executor::State::head() {
         const at::Tensor in = normed.narrow(0, at, count);
         at::Tensor logits = view("logits", {count, plan.model.vocabulary}, type_);
         at::mm_out(logits, in, parameters_.head.t());
-        cross_entropy(logits, targets_.narrow(0, chunk_first() + at, count), target_scale_, loss_sum_);
+        cross_entropy(logits, targets_.select(0, sequence_).narrow(0, chunk_first() + at, count),
+                      target_scale_, loss_sum_);
         if (sums_.head.defined()) add_product(sums_.head, logits, in);
         at::Tensor d = d_normed.narrow(0, at, count);
         at::mm_out(d, logits, parameters_.head);

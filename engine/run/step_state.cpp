@@ -70,8 +70,7 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, Op
         sums_ = parameters_in(plan.model, gradients);
     }
     touched_from_.assign(static_cast<size_t>(plan.model.layer_count()), 0);
-    const int64_t n = plan.context.count();
-    tokens_ = view("token ids", {n}, at::kInt);
+    tokens_ = view("token ids", {plan.recipe.batch, plan.context.count()}, at::kInt);
     random_ = arena.is_cpu() ? at::detail::getDefaultCPUGenerator().clone()
                              : at::globalContext().defaultGenerator(arena.device()).clone();
 }
@@ -146,7 +145,17 @@ const LayerViews& Executor::State::layer_views() {
     return views_;
 }
 
+// No page of the sequence before is left.
+void Executor::State::begin_sequence() {
+    std::fill(touched_from_.begin(), touched_from_.end(), plan.context.count());
+}
+
 void Executor::State::enter(const Op& op) {
+    if (op.sequence != sequence_id_) {
+        ++sequence_;
+        sequence_id_ = op.sequence;
+        begin_sequence();
+    }
     const int64_t chunk = op.chunk == kNone ? -1 : op.chunk, layer = op.layer == kNoLayer ? -1 : op.layer;
     if (op.pass == pass_ && chunk == chunk_ && layer == layer_) return;
     pass_ = op.pass;
@@ -157,18 +166,19 @@ void Executor::State::enter(const Op& op) {
 }
 
 void Executor::State::begin(const at::Tensor& tokens) {
-    TORCH_CHECK(tokens.dim() == 1 && tokens.size(0) == plan.context.count(), "expected ",
-                plan.context.count(), " tokens, got ", tokens.sizes());
-    tokens_.copy_(tokens);
-    const int64_t n = plan.context.count();
-    targets_ = at::full({n}, -1, tokens_.options().dtype(at::kLong));
-    if (n > 1) targets_.narrow(0, 0, n - 1).copy_(tokens.narrow(0, 1, n - 1));
-    target_scale_ = n > 1 ? 1.0 / static_cast<double>(n - 1) : 0;
+    const int64_t n = plan.context.count(), batch = plan.recipe.batch;
+    TORCH_CHECK(tokens.numel() == batch * n, "expected ", batch, " x ", n, " tokens, got ", tokens.sizes());
+    const at::Tensor sequences = tokens.view({batch, n});
+    tokens_.copy_(sequences);
+    targets_ = at::full({batch, n}, -1, tokens_.options().dtype(at::kLong));
+    if (n > 1) targets_.narrow(1, 0, n - 1).copy_(sequences.narrow(1, 1, n - 1));
+    target_scale_ = n > 1 ? 1.0 / static_cast<double>(batch * (n - 1)) : 0;
     loss_sum_ = at::zeros({}, arena.options().dtype(at::kDouble));
     norm_ = 0;
     chunk_ = layer_ = -1;
     pass_ = Pass::setup;
-    std::fill(touched_from_.begin(), touched_from_.end(), n);
+    sequence_ = sequence_id_ = 0;
+    begin_sequence();
     next_norm_ = Norm::attention;
     next_norm_backward_ = Norm::mlp;
     next_gradient_ = Projection::down;

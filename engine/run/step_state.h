@@ -63,6 +63,7 @@ private:
                           const std::string& x_mid, const std::string& gate_up) const;
     std::string of_layer(const char* name, int64_t layer) const;
     void enter(const Op& op);  // a chunk, layer or pass
+    void begin_sequence();
 
     // forward.cpp
     void embed();
@@ -107,13 +108,14 @@ private:
     ModelParameters parameters_, sums_;  // sums_: undefined where only adapters are trained
     std::vector<LayerAdapters> adapters_, adapter_sums_;
     at::ScalarType type_, sum_;  // of activations; of log-sum-exp and running sums
-    at::Tensor tokens_;          // [context] int32, on the device
-    at::Tensor targets_;         // [context] int64: the next token, -1 where there is none
+    at::Tensor tokens_;          // [batch, context] int32, on the device
+    at::Tensor targets_;         // [batch, context] int64: the next token, -1 where there is none
     PageTable pages_;
     std::vector<int64_t> touched_from_;  // by layer: gradient pages exist from this token on
     // Where the step is.
     Pass pass_ = Pass::setup;
-    int64_t chunk_ = -1, layer_ = -1, rows_ = 0;
+    int64_t sequence_ = 0, chunk_ = -1, layer_ = -1, rows_ = 0;
+    uint8_t sequence_id_ = 0;                      // of the last op: sequence_ modulo 256
     Norm next_norm_ = Norm::attention;             // of the next norm op
     Norm next_norm_backward_ = Norm::mlp;          // backward, a layer's come in turn
     Projection projection_ = Projection::qkv;      // of the last product, whose adapters come next

@@ -57,7 +57,6 @@ Result<void> check_supported(const Plan& plan) {
     if (d.fill_head) return refuse("plan.fill_head", "true", "false");
     if (d.logits_fp32 != 0) return refuse("plan.logits_fp32", "copies", "0");
     const Recipe& r = plan.recipe;
-    if (r.batch != 1) return refuse("training.batch", std::to_string(r.batch), "1");
     if (r.master_weights) return refuse("training.master_weights", "true", "false");
     if (r.optimizer == Optimizer::adamw8bit)
         return refuse("training.optimizer", "'adamw8bit'", "sgd, adamw, none");

@@ -11,33 +11,33 @@
 
 namespace headroom::engine {
 
-// Step s trains on the s-th context of the file, counted from 0; behind the last whole one it begins again
-// with the first. Without a file every step has the same seeded ids.
+// Step s trains on the s-th batch of contexts of the file, counted from 0; behind the last whole one it
+// begins again with the first. Without a file every step has the same seeded ids.
 class TokenSource {
 public:
     // `file`: as read_token_ids() takes it; empty: seeded. Errors: missing or malformed; fewer ids than one
-    // context.
+    // step takes.
     static Result<TokenSource> open(const Plan& plan, uint64_t seed, const std::filesystem::path& file);
 
     // The ids of steps [first, first + count) are all within the vocabulary, told before any of them runs.
     // Cost: reads them once, at most the whole file.
     Result<void> check(int64_t first, int64_t count) const;
-    // [context] int64, on the CPU.
+    // [batch x context] int64, sequence after sequence, on the CPU.
     Result<at::Tensor> of_step(int64_t step) const;
 
 private:
-    TokenSource(const Plan& plan, uint64_t seed, std::filesystem::path file, int64_t contexts)
-        : context_(plan.context),
+    TokenSource(const Plan& plan, uint64_t seed, std::filesystem::path file, int64_t steps)
+        : step_(Tokens(plan.recipe.batch * plan.context.count())),
           vocabulary_(plan.model.vocabulary),
           seed_(seed),
           file_(std::move(file)),
-          contexts_(contexts) {}
+          steps_(steps) {}
 
-    Tokens context_;
+    Tokens step_;  // ids of one step: batch x context
     int64_t vocabulary_;
     uint64_t seed_;
     std::filesystem::path file_;
-    int64_t contexts_;  // whole ones in the file
+    int64_t steps_;  // whole ones in the file
 };
 
 }  // namespace headroom::engine

@@ -149,10 +149,9 @@ Result<void> Training::step(int64_t index) {
     const auto begin = Clock::now();
     HEADROOM_TRY(result_, executor_->step(ids.to(device_), [&](OpId op) { return show(index, op); }));
     const double seconds = seconds_since(begin);
-    Json line{
-        {"event", "step"},      {"step", index},
-        {"loss", result_.loss}, {"gradient_norm", result_.gradient_norm},
-        {"seconds", seconds},   {"tokens_per_second", static_cast<double>(plan_->context.count()) / seconds}};
+    Json line{{"event", "step"},      {"step", index},
+              {"loss", result_.loss}, {"gradient_norm", result_.gradient_norm},
+              {"seconds", seconds},   {"tokens_per_second", static_cast<double>(ids.numel()) / seconds}};
     if (device_.is_cuda()) {
         size_t free = 0, total = 0;
         (void)cudaMemGetInfo(&free, &total);

@@ -55,7 +55,7 @@ private:
 
     void make_buffers() {
         builder_.buffer("token ids", Tier::device, Category::activations,
-                        rank_tokens(plan_.context.count()) * 4);
+                        plan_.recipe.batch * rank_tokens(plan_.context.count()) * 4);
         const bool by_copy = d_.attention_outputs == AttentionOutputs::host;
         keep_ = d_.activations == Activations::keep;
         // One set for layers in flight; per layer what the backward pass needs.

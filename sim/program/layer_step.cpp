@@ -25,7 +25,8 @@ public:
           parameters_(plan, builder_, emitter_),
           past_(plan, builder_, emitter_, nullptr) {
         builder_.stand(Tier::device, Category::libraries, plan.hardware.library_memory.count());
-        builder_.buffer("token ids", Tier::device, Category::activations, plan.context.count() * 4);
+        builder_.buffer("token ids", Tier::device, Category::activations,
+                        plan.recipe.batch * plan.context.count() * 4);
         const int64_t rows = std::min(plan.decisions.chunk.count(), plan.context.count());
         hidden_bytes_ = rows * emitter_.sizes().hidden * emitter_.sizes().element;
         buffers_ = emitter_.layer_buffers("");

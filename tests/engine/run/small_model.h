@@ -63,7 +63,7 @@ inline at::Tensor random_adapters(const Plan& plan, uint64_t seed = 3) {
 }
 inline at::Tensor random_tokens(const Plan& plan, uint64_t seed = 2) {
     at::Generator random = at::detail::createCPUGenerator(seed);
-    return at::randint(plan.model.vocabulary, {plan.context.count()}, random, at::kLong);
+    return at::randint(plan.model.vocabulary, {plan.recipe.batch * plan.context.count()}, random, at::kLong);
 }
 
 // A plan with its program, arena and executor; weights as random_weights().

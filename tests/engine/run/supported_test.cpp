@@ -32,7 +32,6 @@ TEST(Supported, RefusalsNameTheKey) {
         {"plan.kv_gradients_dtype", [](Plan& p) { p.decisions.kv_gradients = Dtype::fp32; }},
         {"plan.wavefront", [](Plan& p) { p.decisions.wavefront = 2; }},
         {"plan.fill_head", [](Plan& p) { p.decisions.fill_head = true; }},
-        {"training.batch", [](Plan& p) { p.recipe.batch = 2; }},
         {"training.optimizer", [](Plan& p) { p.recipe.optimizer = Optimizer::adamw8bit; }},
     };
     for (const Case& c : cases) {

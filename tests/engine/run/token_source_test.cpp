@@ -43,6 +43,20 @@ TEST_F(TokenSourceTest, StepsGoThroughTheFileAndBeginAgain) {
     }
 }
 
+TEST_F(TokenSourceTest, AStepTakesABatch) {
+    plan.recipe.batch = 2;
+    const auto count_up = [](int64_t i) { return i % 150; };
+    EXPECT_FALSE(TokenSource::open(plan, 0, write(2 * 96 - 1, count_up)));
+    const Result<TokenSource> source = TokenSource::open(plan, 0, write(5 * 96, count_up));
+    ASSERT_TRUE(source) << source.error().text();
+    for (int64_t step = 0; step < 3; ++step) {
+        const at::Tensor ids = *source->of_step(step);
+        ASSERT_EQ(ids.numel(), 2 * 96);
+        for (int64_t i = 0; i < 2 * 96; ++i) ASSERT_EQ(ids[i].item<int64_t>(), (step % 2 * 2 * 96 + i) % 150);
+    }
+    EXPECT_EQ(TokenSource::open(plan, 3, "")->of_step(0)->numel(), 2 * 96);
+}
+
 TEST_F(TokenSourceTest, WhatStepsNeedIsToldBeforehand) {
     EXPECT_EQ(TokenSource::open(plan, 0, write(95, [](int64_t i) { return i; })).error().found,
               "holds 95 token ids");

@@ -27,9 +27,10 @@ Errors errors_of(const Plan& plan, const at::Device& device = at::kCPU) {
         return values.to(run.executor->weights().scalar_type()).to(at::kDouble);
     };
     const bool lora = plan.recipe.lora_rank > 0;
-    const ReferenceResult truth = reference_step(
-        plan.model, as_stored(random_weights(plan)), random_tokens(plan), plan.decisions.honour_windows, {},
-        {plan.recipe, lora ? as_stored(random_adapters(plan)) : at::Tensor()});
+    const ReferenceResult truth =
+        reference_step(plan.model, as_stored(random_weights(plan)),
+                       random_tokens(plan).view({plan.recipe.batch, -1}), plan.decisions.honour_windows, {},
+                       {plan.recipe, lora ? as_stored(random_adapters(plan)) : at::Tensor()});
     const at::Tensor gradients = run.executor->weight_gradients().cpu();
     Errors errors{std::abs(got.loss - truth.loss) / truth.loss, relative_error(gradients, truth.gradients)};
     for (const Parameter& p : lora ? adapter_list(plan.model, plan.recipe) : parameter_list(plan.model)) {
@@ -101,6 +102,27 @@ TEST(Truth, Adapters) {
             }
         }
     }
+}
+
+// One sequence after the other; the loss is the mean over the targets of all.
+TEST(Truth, Batch) {
+    for (const int64_t batch : {2, 3}) {
+        for (const auto& [context, chunk, page] :
+             {std::array<int64_t, 3>{96, 32, 8}, {100, 32, 16}, {60, 64, 64}}) {
+            Plan plan = small_plan(kFamilies[3], Dtype::fp64, context, chunk, page);
+            plan.recipe.batch = batch;
+            plan.decisions.activations = batch == 2 ? Activations::keep : Activations::checkpoint_device;
+            EXPECT_LT(worst_error(plan), 1e-10) << batch << " x " << context;
+            EXPECT_LT(worst_error(with_adapters(plan, 4, kTargets[3])), 1e-10) << batch << " x " << context;
+        }
+    }
+}
+
+// Op::sequence counts modulo 256.
+TEST(Truth, MoreSequencesThanAnOpCounts) {
+    Plan plan = small_plan(kFamilies[0], Dtype::fp64, 3, 8, 8);
+    plan.recipe.batch = 258;
+    EXPECT_LT(worst_error(plan), 1e-10);
 }
 
 TEST(Truth, WholeSequence) {
