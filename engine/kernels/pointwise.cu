@@ -64,6 +64,32 @@ __global__ void rope_values(bf16* x, const float* cos, const float* sin, int64_t
     }
 }
 
+// The same, eight pairs a thread.
+__global__ void rope_eights(bf16* x, const float* cos, const float* sin, int64_t heads, int64_t half,
+                            int64_t stride, float sign) {
+    const int64_t token = blockIdx.x, wide = half / kWide;
+    for (int64_t i = threadIdx.x; i < heads * wide; i += blockDim.x) {
+        const int64_t pair = i % wide * kWide;
+        bf16* p = x + token * stride + i / wide * 2 * half + pair;
+        const float4* c = reinterpret_cast<const float4*>(cos + token * half + pair);
+        const float4* s = reinterpret_cast<const float4*>(sin + token * half + pair);
+        Eight a = load(p), b = load(p + half);
+#pragma unroll
+        for (int k = 0; k < kWide / 4; ++k) {
+            const float4 c4 = c[k], s4 = s[k];
+            const float cosines[4] = {c4.x, c4.y, c4.z, c4.w}, sines[4] = {s4.x, s4.y, s4.z, s4.w};
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                const float u = __bfloat162float(a.v[4 * k + j]), v = __bfloat162float(b.v[4 * k + j]);
+                a.v[4 * k + j] = __float2bfloat16(u * cosines[j] - v * sign * sines[j]);
+                b.v[4 * k + j] = __float2bfloat16(v * cosines[j] + u * sign * sines[j]);
+            }
+        }
+        store(p, a);
+        store(p + half, b);
+    }
+}
+
 // Half a warp for one token and head, eight values a lane.
 __global__ void merge_values(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t rows,
                              int64_t dim) {
@@ -170,8 +196,15 @@ void rope_table(const Frequencies& frequencies, int64_t first, int64_t tokens, i
 
 void rope(bf16* x, const float* cos, const float* sin, int64_t tokens, int64_t heads, int64_t dim,
           int64_t stride, bool inverse, cudaStream_t stream) {
-    rope_values<<<static_cast<unsigned>(tokens), kThreads, 0, stream>>>(x, cos, sin, heads, dim / 2, stride,
-                                                                        inverse ? -1.0f : 1.0f);
+    const float sign = inverse ? -1.0f : 1.0f;
+    const auto address = reinterpret_cast<uintptr_t>(x);
+    if (dim % (2 * kWide) == 0 && stride % kWide == 0 && address % 16 == 0) {
+        rope_eights<<<static_cast<unsigned>(tokens), kThreads, 0, stream>>>(x, cos, sin, heads, dim / 2,
+                                                                            stride, sign);
+    } else {
+        rope_values<<<static_cast<unsigned>(tokens), kThreads, 0, stream>>>(x, cos, sin, heads, dim / 2,
+                                                                            stride, sign);
+    }
 }
 
 void merge(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t rows_heads, int64_t dim,

@@ -28,18 +28,22 @@ TEST_F(Kernels, SwigluForwardAndBackward) {
 }
 
 TEST_F(Kernels, RopeAndItsInverse) {
-    Model m;
-    m.head_dim = 128;
-    m.rope.theta = 1e6;
-    // Heads inside of wider rows, as in q, k and v side by side.
-    at::Tensor rows = drawn({50, 6 * 128}, 1), rows_gpu = rows.cuda();
-    const auto heads = [](const at::Tensor& t) { return t.narrow(1, 0, 4 * 128).unflatten(1, {4, 128}); };
-    const RopeTable table = rope_table(m, {}, 1'000'000, 50, rows.options());
-    const RopeTable table_gpu = rope_table(m, {}, 1'000'000, 50, rows_gpu.options());
-    for (const bool inverse : {false, true}) {
-        rope(heads(rows), table, inverse);
-        rope(heads(rows_gpu), table_gpu, inverse);
-        EXPECT_LT(off(rows_gpu, rows), kStep);
+    for (const int64_t dim : {128, 80, 24}) {  // 24: no eight pairs in half a head
+        Model m;
+        m.head_dim = dim;
+        m.rope.theta = 1e6;
+        // Heads inside of wider rows, as in q, k and v side by side.
+        at::Tensor rows = drawn({50, 6 * dim}, 1), rows_gpu = rows.cuda();
+        const auto heads = [&](const at::Tensor& t) {
+            return t.narrow(1, 0, 4 * dim).unflatten(1, {4, dim});
+        };
+        const RopeTable table = rope_table(m, {}, 1'000'000, 50, rows.options());
+        const RopeTable table_gpu = rope_table(m, {}, 1'000'000, 50, rows_gpu.options());
+        for (const bool inverse : {false, true}) {
+            rope(heads(rows), table, inverse);
+            rope(heads(rows_gpu), table_gpu, inverse);
+            EXPECT_LT(off(rows_gpu, rows), kStep);
+        }
     }
 }
 
