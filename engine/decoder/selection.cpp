@@ -6,6 +6,7 @@
 
 #include "decoder/on_gpu.h"
 #include "decoder/pointwise.h"
+#include "kernels/pages.h"
 #include "kernels/selection.h"
 
 namespace headroom::engine {

@@ -10,6 +10,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kLoads = 4;  // of 16 bytes, in flight in each thread
 constexpr int64_t kSlice = kThreads * kLoads;
+constexpr int kLanes = 8;  // of page_means: threads that share a column
 constexpr int64_t kResidentBlocks = 8 * 132;
 
 __global__ void __launch_bounds__(kThreads)
@@ -27,6 +28,29 @@ __global__ void __launch_bounds__(kThreads)
         for (int k = 0; k < kLoads; ++k)
             if (at + k * kThreads < words) to[at + k * kThreads] = held[k];
     }
+}
+
+// A thread block: 32 x 8 columns of one page.
+__global__ void page_means_columns(const bf16* keys, bf16* out, int64_t tokens, int64_t columns,
+                                   int64_t stride, int64_t page) {
+    __shared__ float sums[kLanes][32][kWide + 1];
+    const int64_t c = (static_cast<int64_t>(blockIdx.y) * 32 + threadIdx.x) * kWide;
+    const int64_t first = blockIdx.x * page, last = min(tokens, first + page);
+    float sum[kWide] = {};
+    for (int64_t t = first + threadIdx.y; t < last && c < columns; t += kLanes) {
+        const Eight e = load(keys + t * stride + c);
+        for (int i = 0; i < kWide; ++i) sum[i] += __bfloat162float(e.v[i]);
+    }
+    for (int i = 0; i < kWide; ++i) sums[threadIdx.y][threadIdx.x][i] = sum[i];
+    __syncthreads();
+    if (threadIdx.y > 0 || c >= columns) return;
+    Eight r;
+    for (int i = 0; i < kWide; ++i) {
+        float all = 0;
+        for (int lane = 0; lane < kLanes; ++lane) all += sums[lane][threadIdx.x][i];
+        r.v[i] = __float2bfloat16(all / static_cast<float>(last - first));
+    }
+    store(out + blockIdx.x * columns + c, r);
 }
 
 struct alignas(16) EightFloats {
@@ -85,5 +109,12 @@ void sum_pages(const bf16* emissions, int64_t values, const PageSums& sums, cuda
 }
 template void sum_pages<bf16>(const bf16*, int64_t, const PageSums&, cudaStream_t);
 template void sum_pages<float>(const bf16*, int64_t, const PageSums&, cudaStream_t);
+
+void page_means(const bf16* keys, bf16* out, int64_t tokens, int64_t columns, int64_t stride, int64_t page,
+                cudaStream_t stream) {
+    const dim3 grid(static_cast<unsigned>((tokens + page - 1) / page),
+                    static_cast<unsigned>((columns + 32 * kWide - 1) / (32 * kWide)));
+    page_means_columns<<<grid, dim3(32, kLanes), 0, stream>>>(keys, out, tokens, columns, stride, page);
+}
 
 }  // namespace headroom::engine::kernels

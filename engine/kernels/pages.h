@@ -1,4 +1,5 @@
-// CUDA kernels that move pages and sum their gradients (decoder/pages.h has their CPU twins).
+// CUDA kernels that move pages, sum their gradients and average their keys (decoder/pages.h and selection.h
+// have their CPU twins).
 //
 // Contract: as in pointwise.h; addresses and lists are device arrays. The same input gives the same bits.
 #pragma once
@@ -31,5 +32,9 @@ struct PageSums {
 };
 template <class Page>
 void sum_pages(const bf16* emissions, int64_t values, const PageSums& sums, cudaStream_t stream);
+
+// out [ceil(tokens / page), columns] = means over each page's tokens; rows of keys are `stride` values apart.
+void page_means(const bf16* keys, bf16* out, int64_t tokens, int64_t columns, int64_t stride, int64_t page,
+                cudaStream_t stream);
 
 }  // namespace headroom::engine::kernels

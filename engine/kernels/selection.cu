@@ -3,124 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/wide.cuh"
+#include "kernels/choose_pages.h"
+#include "kernels/score_tiles.cuh"
 
 namespace headroom::engine::kernels {
 namespace {
 
-constexpr int kTile = 128;     // queries, and pages, of one tile of scores
-constexpr int kThreads = 256;  // 4 x 2 warps, 32 queries x 64 pages each
-constexpr int kPad = 8;        // values between rows in shared memory: no two lanes of a load share a bank
-constexpr int kLanes = 8;      // of page_means: threads that share a column
-constexpr int kChooseThreads = 1024;
 constexpr int64_t kResidentBlocks = 2 * 132;  // thread blocks that the GPU runs at once
-
-// ------------------------------------------------------------------------------------------- page vectors
-
-__global__ void page_means_columns(const bf16* keys, bf16* out, int64_t tokens, int64_t columns,
-                                   int64_t stride, int64_t page) {
-    __shared__ float sums[kLanes][32][kWide + 1];
-    const int64_t c = (static_cast<int64_t>(blockIdx.y) * 32 + threadIdx.x) * kWide;
-    const int64_t first = blockIdx.x * page, last = min(tokens, first + page);
-    float sum[kWide] = {};
-    for (int64_t t = first + threadIdx.y; t < last && c < columns; t += kLanes) {
-        const Eight e = load(keys + t * stride + c);
-        for (int i = 0; i < kWide; ++i) sum[i] += __bfloat162float(e.v[i]);
-    }
-    for (int i = 0; i < kWide; ++i) sums[threadIdx.y][threadIdx.x][i] = sum[i];
-    __syncthreads();
-    if (threadIdx.y > 0 || c >= columns) return;
-    Eight r;
-    for (int i = 0; i < kWide; ++i) {
-        float all = 0;
-        for (int lane = 0; lane < kLanes; ++lane) all += sums[lane][threadIdx.x][i];
-        r.v[i] = __float2bfloat16(all / static_cast<float>(last - first));
-    }
-    store(out + blockIdx.x * columns + c, r);
-}
-
-// ------------------------------------------------------------------------------------------ tiles of scores
-
-// Rows of one KV head: `heads` heads of `dim` values side by side, summed; rows `stride` values apart.
-struct Rows {
-    const bf16* first;
-    int64_t stride;
-    int heads;
-};
-
-__device__ Eight summed(const bf16* p, int heads, int dim) {
-    if (heads == 1) return load(p);
-    float sum[kWide] = {};
-    for (int h = 0; h < heads; ++h) {
-        const Eight e = load(p + h * dim);
-        for (int i = 0; i < kWide; ++i) sum[i] += __bfloat162float(e.v[i]);
-    }
-    Eight r;
-    for (int i = 0; i < kWide; ++i) r.v[i] = __float2bfloat16(sum[i]);
-    return r;
-}
-
-// kTile rows into shared memory, `dim` + kPad values apart; zeros from `count` on.
-__device__ void load_tile(const Rows& rows, int64_t count, int dim, bf16* tile) {
-    const int wide = dim / kWide;
-    for (int i = static_cast<int>(threadIdx.x); i < kTile * wide; i += kThreads) {
-        const int row = i / wide, c = i % wide * kWide;
-        Eight e = {};
-        if (row < count) e = summed(rows.first + row * rows.stride + c, rows.heads, dim);
-        store(tile + row * (dim + kPad) + c, e);
-    }
-}
-
-__device__ uint32_t pair_at(const bf16* p) {
-    return *reinterpret_cast<const uint32_t*>(p);
-}
-
-// This warp's 32 x 64 products of rows of `queries` and of `pages`. v[m][n]: rows group and group + 8 of the
-// m-th 16, columns 2 lane and 2 lane + 1 of the n-th 8, where group = lane / 4 and lane is its remainder.
-// Source of the layout: PTX ISA, "Matrix Fragments for mma.m16n8k16".
-struct Scores {
-    float v[2][8][4];
-};
-__device__ int row_in_tile(int m, int half) {
-    return static_cast<int>(threadIdx.x) / 32 % 4 * 32 + m * 16 + half * 8 +
-           static_cast<int>(threadIdx.x) % 32 / 4;
-}
-__device__ int column_in_tile(int n) {
-    return static_cast<int>(threadIdx.x) / 128 * 64 + n * 8 + static_cast<int>(threadIdx.x) % 4 * 2;
-}
-__device__ void multiply(const bf16* queries, const bf16* pages, int dim, Scores& s) {
-    const int pitch = dim + kPad, group = static_cast<int>(threadIdx.x) % 32 / 4,
-              lane = static_cast<int>(threadIdx.x) % 4;
-    for (int m = 0; m < 2; ++m)
-        for (int n = 0; n < 8; ++n)
-            for (int i = 0; i < 4; ++i) s.v[m][n][i] = 0;
-    const bf16* left = queries + row_in_tile(0, 0) * pitch + 2 * lane;
-    const bf16* right = pages + (column_in_tile(0) - 2 * lane + group) * pitch + 2 * lane;
-    for (int k = 0; k < dim; k += 16) {
-        uint32_t a[2][4];
-#pragma unroll
-        for (int m = 0; m < 2; ++m) {
-            const bf16* p = left + m * 16 * pitch + k;
-            a[m][0] = pair_at(p);
-            a[m][1] = pair_at(p + 8 * pitch);
-            a[m][2] = pair_at(p + 8);
-            a[m][3] = pair_at(p + 8 * pitch + 8);
-        }
-#pragma unroll
-        for (int n = 0; n < 8; ++n) {
-            const bf16* p = right + n * 8 * pitch + k;
-            const uint32_t b0 = pair_at(p), b1 = pair_at(p + 8);
-#pragma unroll
-            for (int m = 0; m < 2; ++m) {
-                float(&c)[4] = s.v[m][n];
-                asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
-                    "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                    : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                    : "r"(a[m][0]), "r"(a[m][1]), "r"(a[m][2]), "r"(a[m][3]), "r"(b0), "r"(b1));
-            }
-        }
-    }
-}
 
 // Sum of 2^s over scores s, as a maximum and the sum of 2^(s - most).
 struct PowerSum {
@@ -279,70 +168,6 @@ __global__ void sum_heads(Rows q, bf16* out, int64_t tokens, int groups, int dim
     store(out + i * kWide, summed(q.first + token * q.stride + group * q.heads * dim + c, q.heads, dim));
 }
 
-// ---------------------------------------------------------------------------------------------- best pages
-
-// Sum over the thread block, known to each thread. `shared`: 32 values that no thread reads or writes until
-// the next call but one.
-__device__ uint32_t total(uint32_t mine, uint32_t* shared) {
-    mine = __reduce_add_sync(0xffffffffu, mine);
-    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = mine;
-    __syncthreads();
-    return __reduce_add_sync(0xffffffffu, shared[threadIdx.x % 32]);
-}
-
-// One thread block of kChooseThreads per block of queries: adds up the parts of its votes, finds the bits of
-// the budget-th best vote from the highest down, and writes the pages above it, and as many that equal it as
-// fit, in order. Votes are not negative, so that their bits order as they do.
-__global__ void __launch_bounds__(kChooseThreads)
-    choose(const float* parts, int query_parts, float* votes, int64_t pages, int64_t budget, int64_t sink,
-           int64_t local, int32_t* selection) {
-    __shared__ uint32_t shared[2][32];
-    float* mine = votes + blockIdx.x * pages;
-    for (int64_t p = threadIdx.x; p < pages && query_parts > 1; p += kChooseThreads) {
-        float sum = 0;
-        for (int part = 0; part < query_parts; ++part)
-            sum += parts[(static_cast<int64_t>(part) * gridDim.x + blockIdx.x) * pages + p];
-        mine[p] = sum;  // read by this thread alone
-    }
-    const auto key = [&](int64_t p) {
-        return p < sink || p >= pages - local ? 0xffffffffu : __float_as_uint(mine[p]);
-    };
-    uint32_t worst = 0, turn = 0;
-    for (int bit = 31; bit >= 0; --bit) {
-        const uint32_t tried = worst | 1u << bit;
-        uint32_t count = 0;
-        for (int64_t p = threadIdx.x; p < pages; p += kChooseThreads) count += key(p) >= tried ? 1 : 0;
-        if (total(count, shared[turn++ % 2]) >= budget) worst = tried;
-    }
-    uint32_t above = 0;
-    for (int64_t p = threadIdx.x; p < pages; p += kChooseThreads) above += key(p) > worst ? 1 : 0;
-    const uint32_t equals = static_cast<uint32_t>(budget) - total(above, shared[turn++ % 2]);
-
-    int32_t* out = selection + blockIdx.x * budget;
-    const uint32_t before = (1u << threadIdx.x % 32) - 1;
-    uint32_t above_done = 0, equal_done = 0;
-    for (int64_t base = 0; base < pages; base += kChooseThreads) {
-        const int64_t p = base + threadIdx.x;
-        const bool is_above = p < pages && key(p) > worst, is_equal = p < pages && key(p) == worst;
-        const uint32_t aboves = __ballot_sync(0xffffffffu, is_above),
-                       equal = __ballot_sync(0xffffffffu, is_equal);
-        // Two counts below 2^16 in one word.
-        uint32_t* warps = shared[turn++ % 2];
-        if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = __popc(aboves) | __popc(equal) << 16;
-        __syncthreads();
-        const uint32_t each = warps[threadIdx.x % 32];
-        const uint32_t all = __reduce_add_sync(0xffffffffu, each);
-        const uint32_t earlier =
-            __reduce_add_sync(0xffffffffu, threadIdx.x % 32 < threadIdx.x / 32 ? each : 0u);
-        const uint32_t above_rank = above_done + (earlier & 0xffffu) + __popc(aboves & before);
-        const uint32_t equal_rank = equal_done + (earlier >> 16) + __popc(equal & before);
-        if (is_above || (is_equal && equal_rank < equals))
-            out[above_rank + min(equal_rank, equals)] = static_cast<int32_t>(p);
-        above_done += all & 0xffffu;
-        equal_done += all >> 16;
-    }
-}
-
 int64_t ceil_of(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
@@ -390,12 +215,6 @@ SelectLayout select_layout(const SelectShape& shape) {
     return layout_of(shape, blocks, false, false);
 }
 
-void page_means(const bf16* keys, bf16* out, int64_t tokens, int64_t columns, int64_t stride, int64_t page,
-                cudaStream_t stream) {
-    const dim3 grid(grid_of(ceil_of(tokens, page)), grid_of(ceil_of(columns, 32 * kWide)));
-    page_means_columns<<<grid, dim3(32, kLanes), 0, stream>>>(keys, out, tokens, columns, stride, page);
-}
-
 void select_pages(const bf16* q, int64_t stride, const bf16* means, const SelectShape& s, void* scratch,
                   int32_t* selection, cudaStream_t stream) {
     const SelectLayout layout = select_layout(s);
@@ -437,9 +256,8 @@ void select_pages(const bf16* q, int64_t stride, const bf16* means, const Select
         const dim3 by_page(grid_of(ceil_of(s.pages, kTile)), grid_of(blocks), grid_of(layout.query_parts));
         page_votes<<<by_page, kThreads, static_cast<size_t>(shared), stream>>>(
             v, layout.query_parts > 1 ? parts : of_blocks);
-        choose<<<grid_of(blocks), kChooseThreads, 0, stream>>>(parts, v.query_parts, of_blocks, s.pages,
-                                                               s.budget, s.sink, s.local,
-                                                               selection + first * s.budget);
+        choose_pages({parts, v.query_parts, of_blocks, blocks, s.pages, s.budget, s.sink, s.local},
+                     selection + first * s.budget, stream);
     }
 }
 

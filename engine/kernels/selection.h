@@ -14,10 +14,6 @@
 
 namespace headroom::engine::kernels {
 
-// out [ceil(tokens / page), columns] = means over each page's tokens; rows of keys are `stride` values apart.
-void page_means(const bf16* keys, bf16* out, int64_t tokens, int64_t columns, int64_t stride, int64_t page,
-                cudaStream_t stream);
-
 // groups: KV heads; dim: a multiple of 16, at most kMostDim; pages: more than budget.
 struct SelectShape {
     int64_t tokens, heads, groups, dim, pages, block;
