@@ -60,15 +60,14 @@ void Executor::State::attention_own_backward() {
                        span_of(chunk_first()), part(0, m.q_size(), m.heads), false,
                        part(m.q_size(), m.kv_size(), m.kv_heads),
                        part(m.q_size() + m.kv_size(), m.kv_size(), m.kv_heads));
-    d_q_fresh_ = true;
+    d_q_fresh_ = past_backward_ = true;
     emitted_ = false;
 }
 
 void Executor::State::attention_past_backward(const Op& op) {
     const Model& m = plan.model;
     const LayerViews& v = layer_views();
-    const PastPiece piece =
-        past_pieces(plan, chunk_, layer_, true, touched_from_[static_cast<size_t>(layer_)]).at(op.piece);
+    const PastPiece piece = piece_of(op, true);
     const at::Tensor d_q = view("d q summed", {rows_, m.heads, m.head_dim}, sum_);
     const int64_t keys = piece.last - piece.first;
     const at::Tensor d_k = view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_);
@@ -83,62 +82,84 @@ void Executor::State::attention_past_backward(const Op& op) {
     emitted_ = true;
 }
 
-// Adds a piece's dK and dV to its gradient pages; or, where nothing was emitted, the chunk's own pages to its
+// Adds a piece's dK and dV to its gradient pages; or, where nothing was emitted, the chunk's own sums to its
 // dK and dV: all later chunks have added to them.
 Result<void> Executor::State::accumulate(const Op& op) {
-    const Model& m = plan.model;
-    const int64_t page = plan.decisions.page.count();
-    if (emitted_) {
-        emitted_ = false;
-        int64_t& touched = touched_from_[static_cast<size_t>(layer_)];
-        const std::vector<PastPiece> pieces = past_pieces(plan, chunk_, layer_, true, touched);
-        const PastPiece& piece = pieces.at(op.piece);
-        const int64_t first = piece.first / page, last = ceil_div(piece.last, page),
-                      keys = piece.last - piece.first;
-        // Pages of their own from this op on: overwritten, so that nothing has to be zeroed; a window may
-        // begin inside of one, whose first keys are then zeros.
-        const bool fresh = !pages_.has(PageKind::gradient, layer_, first);
-        for (int64_t p = first; p < last && fresh; ++p)
-            HEADROOM_CHECK(pages_.take(PageKind::gradient, layer_, p));
-        for (const PageRun& run : pages_.runs(PageKind::gradient, layer_, first, last)) {
-            const int64_t from = std::max(piece.first, run.first * page),
-                          to = std::min(piece.last, (run.first + run.count) * page);
-            for (int half = 0; half < 2; ++half) {
-                const at::Tensor emitted = view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim},
-                                                type_, half * keys * m.kv_size() * element());
-                const at::Tensor pages = page_view(PageKind::gradient, run, half);
-                const at::Tensor sums = pages.narrow(0, from - run.first * page, to - from);
-                const at::Tensor more = emitted.narrow(0, from - piece.first, to - from);
-                if (!fresh) {
-                    sums.add_(more);
-                    continue;
-                }
-                if (from > run.first * page) pages.narrow(0, 0, from - run.first * page).zero_();
-                if (to < (run.first + run.count) * page)
-                    pages.narrow(0, to - run.first * page, (run.first + run.count) * page - to).zero_();
-                sums.copy_(more);
-            }
-        }
-        // Only after the last piece: the pieces of one chunk are cut by what the chunks after it touched.
-        if (op.piece + 1u == pieces.size())
-            touched = std::min(touched, (chunk_first() - visible_past(plan, chunk_, layer_)) / page * page);
+    if (!emitted_) {
+        add_own_sums();
         return {};
     }
+    emitted_ = false;
+    const Model& m = plan.model;
+    const int64_t page = plan.decisions.page.count();
+    int64_t& touched = touched_from_[static_cast<size_t>(layer_)];
+    const std::vector<PastPiece> pieces = past_pieces(plan, chunk_, layer_, true, touched);
+    const PastPiece& piece = pieces.at(op.piece);
+    const int64_t first = piece.first / page, last = ceil_div(piece.last, page),
+                  keys = piece.last - piece.first;
+    const bool here = piece.gradient == PastPlace::device;
+    // Pages of their own from this op on: overwritten, so that nothing has to be zeroed.
+    const bool fresh = !(here ? pages_ : host_pages_).has(PageKind::gradient, layer_, first);
+    for (int64_t p = first; p < last && fresh && here; ++p)
+        HEADROOM_CHECK(pages_.take(PageKind::gradient, layer_, p));
+    const auto emitted = [&](int half) {
+        return view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_,
+                    half * keys * m.kv_size() * element());
+    };
+    // `sums` stand for the pages from token `at` on; a window may begin inside of the first of them.
+    const auto add = [&](const at::Tensor& sums, int64_t at, int half) {
+        const int64_t from = std::max(piece.first, at), to = std::min(piece.last, at + sums.size(0));
+        const at::Tensor more = emitted(half).narrow(0, from - piece.first, to - from);
+        at::Tensor own = sums.narrow(0, from - at, to - from);
+        if (!fresh) {
+            own.add_(more);
+            return;
+        }
+        if (from > at) sums.narrow(0, 0, from - at).zero_();
+        if (to < at + sums.size(0)) sums.narrow(0, to - at, at + sums.size(0) - to).zero_();
+        own.copy_(more);
+    };
+    for (int half = 0; half < 2; ++half) {
+        if (!here) {
+            const std::string slot = gradient_slot(fresh);
+            add(slot_view(PageKind::gradient, slot, half, 0, (last - first) * page), first * page, half);
+            continue;
+        }
+        for (const PageRun& run : pages_.runs(PageKind::gradient, layer_, first, last))
+            add(page_view(PageKind::gradient, run, half), run.first * page, half);
+    }
+    summed_ = piece;
+    summed_fresh_ = fresh;
+    // Only after the last piece: the pieces of one chunk are cut by what the chunks after it touched.
+    if (op.piece + 1u == pieces.size())
+        touched = std::min(touched, (chunk_first() - visible_past(plan, chunk_, layer_)) / page * page);
+    return {};
+}
+
+// The slot of the piece in work: sums that exist were loaded to it.
+std::string Executor::State::gradient_slot(bool fresh) const {
+    return fresh ? gradient_slots_.slot() : gradient_slots_.last_slot();
+}
+
+void Executor::State::add_own_sums() {
+    if (chunk_ + 1 == plan.chunks()) return;  // no later chunk attended it
+    const Model& m = plan.model;
+    const int64_t page = plan.decisions.page.count();
     const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
-    if (chunk_ + 1 == plan.chunks()) return {};  // no later chunk attended it
     const int64_t first = chunk_first() / page, last = first + ceil_div(rows_, page);
-    for (int64_t p = first; p < last; ++p) {
-        if (!pages_.has(PageKind::gradient, layer_, p)) continue;
-        const int64_t at = p * page - chunk_first(), count = std::min(page, rows_ - at);
+    const bool here = gradient_place(chunk_) == PastPlace::device;
+    for (const PageRun& run : (here ? pages_ : host_pages_).runs(PageKind::gradient, layer_, first, last)) {
+        const int64_t at = run.first * page - chunk_first(), count = std::min(run.count * page, rows_ - at);
         for (int half = 0; half < 2; ++half) {
-            at::Tensor to = d_qkv.narrow(0, at, count)
-                                .narrow(1, m.q_size() + half * m.kv_size(), m.kv_size())
-                                .unflatten(1, {m.kv_heads, m.head_dim});
-            to.add_(page_view(PageKind::gradient, {p, 1, pages_.unit(PageKind::gradient, layer_, p)}, half)
-                        .narrow(0, 0, count));
+            const at::Tensor sums =
+                here ? page_view(PageKind::gradient, run, half).narrow(0, 0, count)
+                     : slot_view(PageKind::gradient, own_gradient_slots_.last_slot(), half, at, count);
+            d_qkv.narrow(0, at, count)
+                .narrow(1, m.q_size() + half * m.kv_size(), m.kv_size())
+                .unflatten(1, {m.kv_heads, m.head_dim})
+                .add_(sums);
         }
     }
-    return {};
 }
 
 void Executor::State::rope_backward() {
@@ -164,7 +185,9 @@ void Executor::State::close_chunk() {
     const auto free_chunk = [&](PageKind kind, int64_t chunk) {
         const int64_t first = chunk * size / page, last = first + ceil_div(plan.chunk_tokens(chunk), page);
         for (int64_t p = first; p < last; ++p) {
-            if (pages_.has(kind, layer_, p)) pages_.free(kind, layer_, p);
+            for (PageTable* table : {&pages_, &host_pages_}) {
+                if (table->has(kind, layer_, p)) table->free(kind, layer_, p);
+            }
         }
     };
     if (chunk_ > 0) free_chunk(PageKind::kv, chunk_ - 1);

@@ -5,13 +5,13 @@
 #include <string>
 
 #include "program/names.h"
-#include "run/clock.h"
 #include "run/step_state.h"
 
 namespace headroom::engine {
 
-Executor::Executor(const Plan& plan, const Program& program, at::Tensor arena, OptimizerSettings settings)
-    : state_(std::make_unique<State>(plan, program, std::move(arena), settings)) {}
+Executor::Executor(const Plan& plan, const Program& program, at::Tensor arena, at::Tensor host,
+                   OptimizerSettings settings)
+    : state_(std::make_unique<State>(plan, program, std::move(arena), std::move(host), settings)) {}
 Executor::~Executor() = default;
 
 at::Tensor Executor::weights() const {
@@ -36,14 +36,25 @@ void Executor::set_steps_done(int64_t steps) {
 Result<StepResult> Executor::step(const at::Tensor& tokens, const std::function<bool(OpId)>& keep_going) {
     const c10::NoGradGuard no_grad;
     State& s = *state_;
-    const std::unique_ptr<OpClock> clock = make_clock(s.arena.device(), s.program.size());
     StepResult result;
     s.begin(tokens);
+    // Whatever ends the step early: nothing may still run in memory that its owner gives back.
+    struct Drain {
+        OpStreams& streams;
+        ~Drain() {
+            try {
+                streams.drain();
+            } catch (const c10::Error&) {  // told by the op that failed
+            }
+        }
+    } drain{*s.streams};
+    s.streams->begin_step();
     for (OpId id = 0; id < s.program.size(); ++id) {
         if (keep_going && !keep_going(id)) return fail("", "interrupted", "", Fault::interrupted);
-        clock->begin(id);
         try {
+            s.streams->begin(id);
             HEADROOM_CHECK(s.run(id));
+            s.streams->end(id);
         } catch (const c10::Error& e) {
             const Op& op = s.program.ops[id];
             return fail("op " + std::to_string(id) + " (" + std::string(name_of(op.kind)) + ", chunk " +
@@ -51,9 +62,8 @@ Result<StepResult> Executor::step(const at::Tensor& tokens, const std::function<
                             std::to_string(static_cast<int16_t>(op.layer)) + ")",
                         e.what_without_backtrace(), "", Fault::run_failed);
         }
-        clock->end(id);
     }
-    clock->read(result.start_ns, result.end_ns);
+    s.streams->read(result.start_ns, result.end_ns);
     ++s.steps;
     result.loss = s.loss();
     result.gradient_norm = s.gradient_norm();

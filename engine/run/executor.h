@@ -1,5 +1,5 @@
-// Executes one Program, op by op in the order of its ids, in the buffers and at the addresses that the
-// planner gave it.
+// Executes one Program, op by op in the order of its ids, on its streams, in the buffers and at the addresses
+// that the planner gave it.
 //
 // Contract:
 //  - Built from the plan by the lowering that the simulator uses; check_supported() has passed.
@@ -41,8 +41,10 @@ struct StepResult {
 
 class Executor {
 public:
-    // `arena`: one uint8 tensor of program.arena[device] bytes, aligned to kAlignment.
-    Executor(const Plan& plan, const Program& program, at::Tensor arena, OptimizerSettings settings = {});
+    // `arena`, `host`: uint8 tensors of program.arena[device] and [host] bytes, aligned to kAlignment; the
+    // host's is pinned where the device is a GPU, and undefined where the program needs none.
+    Executor(const Plan& plan, const Program& program, at::Tensor arena, at::Tensor host,
+             OptimizerSettings settings = {});
     ~Executor();
 
     // Views of the arena: flat, in the order of parameter_list().

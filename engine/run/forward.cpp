@@ -5,7 +5,8 @@ namespace headroom::engine {
 
 void Executor::State::embed() {
     const at::Tensor ids = tokens_.select(0, sequence_).narrow(0, chunk_first(), rows_);
-    at::Tensor x = rows(pass_ == Pass::fill ? "hidden 0" : of_layer("x", 0), plan.model.hidden);
+    at::Tensor x = rows(pass_ == Pass::fill ? hidden() : layer_input(0), plan.model.hidden);
+    backward_ = false;
     at::index_select_out(x, parameters_.embedding, 0, ids);
     next_norm_ = Norm::attention;
 }
@@ -32,10 +33,11 @@ void Executor::State::qkv() {
 }
 
 void Executor::State::find_rope() {
-    if (rope_chunk_ == chunk_ && rope_window_ == layer().window) return;
-    rope_ = rope_table(plan.model, layer(), chunk_first(), rows_, weights.options());
-    rope_chunk_ = chunk_;
-    rope_window_ = layer().window;
+    const int64_t window = layer().window;
+    KnownRope& known = ropes_[static_cast<size_t>(chunk_ % 2 + (window > 0 ? 2 : 0))];
+    if (known.chunk != chunk_ || known.window != window)
+        known = {chunk_, window, rope_table(plan.model, layer(), chunk_first(), rows_, weights.options())};
+    rope_ = known.table;
 }
 
 Result<void> Executor::State::rope() {
@@ -49,7 +51,12 @@ Result<void> Executor::State::rope() {
     engine::rope(v.k, rope_, false);
     if (pass_ != Pass::fill || chunk_ + 1 >= plan.chunks() || visible_past(plan, chunk_ + 1, layer_) == 0)
         return {};
-    // The chunk's K and V are final: to their pages.
+    // The chunk's K and V are final: to their pages, or to the slot that they leave the device from.
+    if (kv_place(chunk_) != PastPlace::device) {
+        slot_view(PageKind::kv, own_slots_.slot(), 0, 0, rows_).copy_(v.k);
+        slot_view(PageKind::kv, own_slots_.slot(), 1, 0, rows_).copy_(v.v);
+        return {};
+    }
     const int64_t page = plan.decisions.page.count(), first = chunk_first() / page;
     const int64_t last = first + ceil_div(rows_, page);
     for (int64_t p = first; p < last; ++p) HEADROOM_CHECK(pages_.take(PageKind::kv, layer_, p));
@@ -64,13 +71,29 @@ Result<void> Executor::State::rope() {
 at::Tensor Executor::State::page_view(PageKind kind, const PageRun& run, int half) const {
     const Decisions& d = plan.decisions;
     const at::ScalarType type = scalar_type(kind == PageKind::kv ? d.kv : d.kv_gradients);
-    const int64_t page = d.page.count(), heads = plan.model.kv_heads, dim = plan.model.head_dim;
-    const Buffer& pool = program.buffers[by_name_.at("page pool")];
-    // Bytes of the K (or V) of one unit.
-    const int64_t kv_unit = std::min(bytes_of(d.kv, page * heads * dim).count(),
-                                     bytes_of(d.kv_gradients, page * heads * dim).count());
-    return view("page pool", {run.count * page, heads, dim}, type,
-                half * (pool.bytes / 2) + run.unit * kv_unit);
+    return view("page pool", {run.count * d.page.count(), plan.model.kv_heads, plan.model.head_dim}, type,
+                half * (need("page pool").bytes / 2) + run.unit * unit_bytes());
+}
+
+at::Tensor Executor::State::slot_view(PageKind kind, const std::string& slot, int half, int64_t first,
+                                      int64_t tokens) const {
+    const Decisions& d = plan.decisions;
+    const at::ScalarType type = scalar_type(kind == PageKind::kv ? d.kv : d.kv_gradients);
+    const int64_t token = plan.model.kv_size() * static_cast<int64_t>(c10::elementSize(type));
+    return view(slot, {tokens, plan.model.kv_heads, plan.model.head_dim}, type,
+                half * (need(slot).bytes / 2) + first * token);
+}
+
+PastPlace Executor::State::kv_place(int64_t chunk) const {
+    return past_place(plan, plan.decisions.kv_residency, layer_, chunk * plan.decisions.chunk.count());
+}
+PastPlace Executor::State::gradient_place(int64_t chunk) const {
+    return past_place(plan, plan.decisions.kv_gradient_residency, layer_,
+                      chunk * plan.decisions.chunk.count());
+}
+PastPiece Executor::State::piece_of(const Op& op, bool backward) const {
+    return past_pieces(plan, chunk_, layer_, backward, touched_from_[static_cast<size_t>(layer_)])
+        .at(op.piece);
 }
 
 Span Executor::State::span_of(int64_t key_at) const {
@@ -86,6 +109,15 @@ void Executor::State::visit_past(
     const PastPiece& piece,
     const std::function<void(const at::Tensor&, const at::Tensor&, int64_t, int64_t)>& visit) const {
     const int64_t page = plan.decisions.page.count(), segment = plan.decisions.segment.count();
+    if (piece.kv != PastPlace::device) {
+        const int64_t before = piece.first / page * page;  // the first token of the slot
+        for (int64_t at = piece.first; at < piece.last; at += segment) {
+            const int64_t keys = std::min(segment, piece.last - at);
+            visit(slot_view(PageKind::kv, kv_slots_.last_slot(), 0, at - before, keys),
+                  slot_view(PageKind::kv, kv_slots_.last_slot(), 1, at - before, keys), at, keys);
+        }
+        return;
+    }
     for (const PageRun& run :
          pages_.runs(PageKind::kv, layer_, piece.first / page, ceil_div(piece.last, page))) {
         const at::Tensor k = page_view(PageKind::kv, run, 0), v = page_view(PageKind::kv, run, 1);
@@ -101,16 +133,16 @@ void Executor::State::visit_past(
 void Executor::State::attention_past(const Op& op) {
     const LayerViews& v = layer_views();
     const auto part = attention_in("attention of one segment");
-    const PastPiece piece = past_pieces(plan, chunk_, layer_, false, 0).at(op.piece);
+    const PastPiece piece = piece_of(op, false);
     visit_past(piece, [&](const at::Tensor& k, const at::Tensor& value, int64_t at, int64_t) {
-        merge();
+        if (partial_pending_) merge();
         attention_forward(v.q, k, value, span_of(at), part.first, part.second);
         partial_pending_ = true;
     });
 }
 
 void Executor::State::merge() {
-    if (!partial_pending_) return;
+    if (!partial_pending_) return keep_outputs_or_inputs();
     const auto [part, part_lse] = attention_in("attention of one segment");
     attention_merge(layer_views().attention, layer_views().lse, part, part_lse);
     partial_pending_ = false;
@@ -128,7 +160,7 @@ void Executor::State::attention_out() {
 
 void Executor::State::down() {
     const bool last = layer_ + 1 == plan.model.layer_count();
-    const std::string to = pass_ == Pass::fill || last ? "hidden 0" : of_layer("x", layer_ + 1);
+    const std::string to = pass_ == Pass::fill || last ? hidden() : layer_input(layer_ + 1);
     at::Tensor out = rows(to, plan.model.hidden);
     const at::Tensor in = layer_views().x_mid;
     if (out.data_ptr() != in.data_ptr()) out.copy_(in);
@@ -191,6 +223,7 @@ void Executor::State::head() {
     const int64_t tile = plan.decisions.loss_tile.count() == 0 ? rows_ : plan.decisions.loss_tile.count();
     const at::Tensor normed = rows("normed", plan.model.hidden);
     const at::Tensor d_normed = rows("d normed", plan.model.hidden);
+    backward_ = true;
     for (int64_t at = 0; at < rows_; at += tile) {
         const int64_t count = std::min(tile, rows_ - at);
         const at::Tensor in = normed.narrow(0, at, count);

@@ -27,27 +27,22 @@ int64_t paged_chunks(const Plan& plan) {
     return plan.chunks() - 1;
 }
 
-int64_t pool_units(const Plan& plan, const Program& program) {
-    const int64_t values = plan.decisions.page.count() * plan.model.kv_size();
-    for (const Buffer& b : program.buffers) {
-        if (b.name == "page pool") return b.bytes / bytes_of(plan.decisions.kv, 2 * values).count();
-    }
-    return 0;
-}
-
 }  // namespace
 
-Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, OptimizerSettings optimizer)
+Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at::Tensor host_memory,
+                       OptimizerSettings optimizer)
     : plan(p),
       program(prog),
       arena(std::move(memory)),
+      host(std::move(host_memory)),
       settings(optimizer),
+      streams(make_streams(arena.device(), prog)),
       type_(scalar_type(p.decisions.weights)),
-      sum_(sum_type(type_)),
-      pages_(p.model.layer_count(), paged_chunks(p) * p.decisions.chunk.count() / p.decisions.page.count(),
-             pool_units(p, prog)) {
+      sum_(sum_type(type_)) {
     TORCH_CHECK(arena.scalar_type() == at::kByte && arena.numel() >= program.arena[0],
                 "the arena is smaller than the program needs");
+    TORCH_CHECK(program.arena[1] == 0 || (host.defined() && host.numel() >= program.arena[1]),
+                "the host arena is smaller than the program needs");
     for (BufferId i = 0; i < program.buffers.size(); ++i) {
         // What this plan never needs has no bytes.
         if (program.buffers[i].bytes > 0) by_name_[program.buffers[i].name] = i;
@@ -73,20 +68,68 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, Op
     tokens_ = view("token ids", {plan.recipe.batch, plan.context.count()}, at::kInt);
     random_ = arena.is_cpu() ? at::detail::getDefaultCPUGenerator().clone()
                              : at::globalContext().defaultGenerator(arena.device()).clone();
+
+    const Decisions& d = plan.decisions;
+    kv_slots_ = {"staged pages", d.staging_slots};
+    own_slots_ = {"own pages", d.wavefront + 1};
+    gradient_slots_ = {"staged page gradients", d.staging_slots};
+    own_gradient_slots_ = {"own page gradients", 2};
+    output_slots_ = {"attention outputs", d.wavefront + 1};
+    input_slots_ = {"layer inputs", d.staging_slots};
+    input_out_slots_ = {"layer inputs out", d.staging_slots};
+    make_page_tables();
+}
+
+void Executor::State::make_page_tables() {
+    const Decisions& d = plan.decisions;
+    const int64_t layers = plan.model.layer_count();
+    const int64_t pages = paged_chunks(plan) * d.chunk.count() / d.page.count();
+    const auto table = [&](const std::string& pool, PastPlace place) {
+        const Buffer* b = find(pool);
+        const auto lives_here = [&](PageKind kind, int64_t layer, int64_t page) {
+            const Residency& r = kind == PageKind::kv ? d.kv_residency : d.kv_gradient_residency;
+            return past_place(plan, r, layer, page * d.page.count()) == place;
+        };
+        return PageTable(layers, pages, b == nullptr ? 0 : b->bytes / (2 * unit_bytes()), lives_here, pool);
+    };
+    pages_ = table("page pool", PastPlace::device);
+    host_pages_ = table("host page pool", PastPlace::host);
+}
+
+int64_t Executor::State::unit_bytes() const {
+    const int64_t values = plan.decisions.page.count() * plan.model.kv_size();
+    return std::min(bytes_of(plan.decisions.kv, values).count(),
+                    bytes_of(plan.decisions.kv_gradients, values).count());
+}
+
+const Buffer* Executor::State::find(const std::string& name) const {
+    const auto at = by_name_.find(name);
+    return at == by_name_.end() ? nullptr : &program.buffers[at->second];
+}
+
+const Buffer& Executor::State::need(const std::string& name) const {
+    const Buffer* b = find(name);
+    TORCH_CHECK(b != nullptr, "the program has no buffer '", name, "'");
+    return *b;
+}
+
+std::byte* Executor::State::data(const Buffer& b) const {
+    return static_cast<std::byte*>((b.tier == Tier::device ? arena : host).data_ptr()) + b.address;
 }
 
 at::Tensor Executor::State::view(const std::string& name, at::IntArrayRef sizes, at::ScalarType type,
                                  int64_t offset) const {
-    const auto at = by_name_.find(name);
-    TORCH_CHECK(at != by_name_.end(), "the program has no buffer '", name, "'");
-    const Buffer& b = program.buffers[at->second];
+    const Buffer& b = need(name);
     int64_t elements = 1;
     for (const int64_t s : sizes) elements *= s;
     const int64_t bytes = elements * static_cast<int64_t>(c10::elementSize(type));
     TORCH_CHECK(b.tier == Tier::device && offset + bytes <= b.bytes, "buffer '", name, "' has ", b.bytes,
                 " bytes, not ", offset + bytes);
-    return at::from_blob(static_cast<uint8_t*>(arena.data_ptr()) + b.address + offset, sizes,
-                         arena.options().dtype(type));
+    // target_device: else ATen asks CUDA where the memory lies.
+    return at::for_blob(data(b) + offset, sizes)
+        .options(arena.options().dtype(type))
+        .target_device(arena.device())
+        .make_tensor();
 }
 
 at::Tensor Executor::State::rows(const std::string& name, int64_t columns) const {
@@ -97,16 +140,42 @@ std::string Executor::State::of_layer(const char* name, int64_t layer) const {
     return std::string(name) + " of layer " + std::to_string(layer);
 }
 
-std::pair<at::Tensor, at::Tensor> Executor::State::attention_in(const std::string& name) const {
+std::pair<at::Tensor, at::Tensor> Executor::State::attention_in(const std::string& name,
+                                                                int64_t offset) const {
     // Buffers are sized for a full chunk; the log-sum-exp stands behind all of its outputs.
     const Model& m = plan.model;
-    const int64_t full = std::min(plan.decisions.chunk.count(), plan.context.count());
-    return {view(name, {rows_, m.heads, m.head_dim}, type_),
-            view(name, {rows_, m.heads}, sum_, full * m.q_size() * element())};
+    return {view(name, {rows_, m.heads, m.head_dim}, type_, offset),
+            view(name, {rows_, m.heads}, sum_, offset + full_rows() * m.q_size() * element())};
+}
+
+int64_t Executor::State::full_rows() const {
+    return std::min(plan.decisions.chunk.count(), plan.context.count());
+}
+
+int64_t Executor::State::output_bytes() const {
+    const Model& m = plan.model;
+    return full_rows() * (m.q_size() * element() + m.heads * static_cast<int64_t>(c10::elementSize(sum_)));
+}
+
+int64_t Executor::State::output_offset() const {
+    return (chunk_ * plan.model.layer_count() + layer_) * output_bytes();
+}
+
+bool Executor::State::keeps_outputs() const {
+    const AttentionOutputs kept = plan.decisions.attention_outputs;
+    return chunk_ + 1 < plan.chunks() && (kept == AttentionOutputs::device || kept == AttentionOutputs::host);
+}
+
+std::string Executor::State::hidden() const {
+    return "hidden " + std::to_string(pass_ == Pass::fill ? chunk_ % plan.decisions.wavefront : 0);
+}
+
+std::string Executor::State::layer_input(int64_t layer) const {
+    return plan.decisions.activations == Activations::checkpoint_host ? "x" : of_layer("x", layer);
 }
 
 LayerViews Executor::State::make_views(const std::string& x, const std::string& qkv,
-                                       const std::string& attention, const std::string& x_mid,
+                                       std::pair<at::Tensor, at::Tensor> attention, const std::string& x_mid,
                                        const std::string& gate_up) const {
     const Model& m = plan.model;
     const int64_t Q = m.q_size(), KV = m.kv_size(), d = m.head_dim;
@@ -122,7 +191,7 @@ LayerViews Executor::State::make_views(const std::string& x, const std::string& 
         v.k = rotated.narrow(1, Q, KV).unflatten(1, {m.kv_heads, d});
     }
     v.v = v.qkv.narrow(1, Q + KV, KV).unflatten(1, {m.kv_heads, d});
-    std::tie(v.attention, v.lse) = attention_in(attention);
+    std::tie(v.attention, v.lse) = std::move(attention);
     v.gate_up = rows(gate_up, 2 * m.intermediate);
     return v;
 }
@@ -131,15 +200,23 @@ LayerViews Executor::State::make_views(const std::string& x, const std::string& 
 const LayerViews& Executor::State::layer_views() {
     if (views_known_) return views_;
     const Decisions& d = plan.decisions;
+    const std::string attention = of_layer("attention", layer_);
     if (pass_ == Pass::fill) {
-        views_ = make_views("hidden 0", "qkv", "attention", "hidden 0", "gate_up");
+        // What the gradient pass will read is computed where it is kept, or where its copy begins.
+        auto out = attention_in(
+            !keeps_outputs()                                ? "attention"
+            : d.attention_outputs == AttentionOutputs::host ? output_slots_.slot()
+                                                            : "attention outputs of the fill pass",
+            keeps_outputs() && d.attention_outputs == AttentionOutputs::device ? output_offset() : 0);
+        views_ = make_views(hidden(), "qkv", std::move(out), hidden(), "gate_up");
     } else if (d.activations == Activations::keep) {
-        views_ = make_views(of_layer("x", layer_), of_layer("qkv", layer_), of_layer("attention", layer_),
+        views_ = make_views(layer_input(layer_), of_layer("qkv", layer_), attention_in(attention),
                             of_layer("x_mid", layer_), of_layer("gate_up", layer_));
     } else {
         const bool kept = d.attention_outputs != AttentionOutputs::recompute;
-        views_ = make_views(of_layer("x", layer_), "qkv", kept ? of_layer("attention", layer_) : "attention",
-                            "x_mid", "gate_up");
+        const bool loaded = backward_ && d.activations == Activations::checkpoint_host;
+        views_ = make_views(loaded ? input_slot_ : layer_input(layer_), "qkv",
+                            attention_in(kept ? attention : "attention"), "x_mid", "gate_up");
     }
     views_known_ = true;
     return views_;
@@ -162,7 +239,7 @@ void Executor::State::enter(const Op& op) {
     chunk_ = chunk;
     layer_ = layer;
     rows_ = chunk < 0 ? 0 : plan.chunk_tokens(chunk);
-    views_known_ = false;
+    views_known_ = past_backward_ = false;
 }
 
 void Executor::State::begin(const at::Tensor& tokens) {
@@ -177,6 +254,10 @@ void Executor::State::begin(const at::Tensor& tokens) {
     norm_ = 0;
     chunk_ = layer_ = -1;
     pass_ = Pass::setup;
+    backward_ = false;
+    for (Ring* ring : {&kv_slots_, &own_slots_, &gradient_slots_, &own_gradient_slots_, &output_slots_,
+                       &input_slots_, &input_out_slots_})
+        ring->item = 0;
     sequence_ = sequence_id_ = 0;
     begin_sequence();
     next_norm_ = Norm::attention;
@@ -286,6 +367,35 @@ Result<void> Executor::State::run(OpId id) {
         case OpKind::embed_backward:
             embed_backward();
             break;
+        case OpKind::load_pages:
+            HEADROOM_CHECK(load_pages(op));
+            break;
+        case OpKind::store_pages:
+            HEADROOM_CHECK(store_pages());
+            break;
+        case OpKind::load_page_gradients:
+            HEADROOM_CHECK(load_page_gradients(op));
+            break;
+        case OpKind::store_page_gradients:
+            HEADROOM_CHECK(store_page_gradients());
+            break;
+        case OpKind::store_attention_outputs:
+            HEADROOM_CHECK(move_buffer("host attention outputs", output_offset(), output_slots_.next(), 0,
+                                       output_bytes()));
+            break;
+        case OpKind::load_attention_outputs:
+            HEADROOM_CHECK(move_buffer(of_layer("attention", layer_), 0, "host attention outputs",
+                                       output_offset(), output_bytes()));
+            break;
+        case OpKind::store_activations:
+            HEADROOM_CHECK(move_buffer("host layer inputs", layer_ * input_bytes(), input_out_slots_.next(),
+                                       0, input_bytes()));
+            break;
+        case OpKind::load_activations:
+            input_slot_ = input_slots_.next();
+            HEADROOM_CHECK(
+                move_buffer(input_slot_, 0, "host layer inputs", layer_ * input_bytes(), input_bytes()));
+            break;
         case OpKind::gradient_norm:
             gradient_norm_op();
             break;
@@ -296,6 +406,7 @@ Result<void> Executor::State::run(OpId id) {
             return fail("op " + std::to_string(id), "'" + std::string(name_of(op.kind)) + "'",
                         "an operation that the engine runs", Fault::run_failed);
     }
+    if (op.stream == Stream::compute) before_ = op.kind;
     return {};
 }
 

@@ -5,6 +5,8 @@
 // fixed (program/layer.h).
 #pragma once
 
+#include <array>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -13,9 +15,11 @@
 #include "decoder/attention.h"
 #include "decoder/pointwise.h"
 #include "decoder/products.h"
+#include "memory/copies.h"
 #include "program/layer.h"
 #include "program/past_pieces.h"
 #include "run/executor.h"
+#include "run/op_streams.h"
 
 namespace headroom::engine {
 
@@ -31,8 +35,22 @@ struct LayerViews {
     at::Tensor gate_up;         // [T, 2 I]
 };
 
+// The slots of a Stager (program/stager.h), used in turn.
+struct Ring {
+    std::string name;
+    int64_t slots = 1, item = 0;
+    std::string slot() const { return name + " slot " + std::to_string(item % slots); }
+    // The one before: of the item that was counted last.
+    std::string last_slot() const { return name + " slot " + std::to_string((item - 1) % slots); }
+    std::string next() {
+        ++item;
+        return last_slot();
+    }
+};
+
 struct Executor::State {
-    State(const Plan& plan, const Program& program, at::Tensor arena, OptimizerSettings settings);
+    State(const Plan& plan, const Program& program, at::Tensor arena, at::Tensor host,
+          OptimizerSettings settings);
 
     void begin(const at::Tensor& tokens);
     Result<void> run(OpId id);
@@ -41,8 +59,9 @@ struct Executor::State {
 
     const Plan& plan;
     const Program& program;
-    at::Tensor arena;
+    at::Tensor arena, host;
     OptimizerSettings settings;
+    std::unique_ptr<OpStreams> streams;
     at::Tensor weights, adapters;  // adapters: undefined where all weights are trained
     at::Tensor trained;            // the one of them that is
     at::Tensor gradients, states;  // of what is trained
@@ -51,16 +70,28 @@ struct Executor::State {
 private:
     enum class Norm : uint8_t { attention, mlp };
 
+    void make_page_tables();
+    const Buffer* find(const std::string& name) const;  // null: the program has none
+    const Buffer& need(const std::string& name) const;
+    std::byte* data(const Buffer& buffer) const;
     // `sizes` of the buffer called `name`, from `offset` bytes into it on.
     at::Tensor view(const std::string& name, at::IntArrayRef sizes, at::ScalarType type,
                     int64_t offset = 0) const;
     at::Tensor rows(const std::string& name, int64_t columns) const;  // [T, columns] of activations
-    // Output [T, h, d] and log-sum-exp [T, h] of the attention buffer called `name`.
-    std::pair<at::Tensor, at::Tensor> attention_in(const std::string& name) const;
+    // Output [T, h, d] and log-sum-exp [T, h] of the attention buffer called `name`, `offset` bytes into it.
+    std::pair<at::Tensor, at::Tensor> attention_in(const std::string& name, int64_t offset = 0) const;
     const LayerViews& layer_views();
     void find_rope();  // rope_: of this chunk and layer
-    LayerViews make_views(const std::string& x, const std::string& qkv, const std::string& attention,
-                          const std::string& x_mid, const std::string& gate_up) const;
+    LayerViews make_views(const std::string& x, const std::string& qkv,
+                          std::pair<at::Tensor, at::Tensor> attention, const std::string& x_mid,
+                          const std::string& gate_up) const;
+    std::string hidden() const;                    // of the chunk in the fill pass
+    std::string layer_input(int64_t layer) const;  // in the forward of the gradient pass
+    int64_t full_rows() const;                     // of a chunk that is not the ragged last one
+    int64_t input_bytes() const { return full_rows() * plan.model.hidden * element(); }
+    bool keeps_outputs() const;     // of this chunk, from the fill pass to the gradient pass
+    int64_t output_bytes() const;   // of them, in one layer
+    int64_t output_offset() const;  // of this chunk and layer in their pool
     std::string of_layer(const char* name, int64_t layer) const;
     void enter(const Op& op);  // a chunk, layer or pass
     void begin_sequence();
@@ -84,15 +115,36 @@ private:
     void attention_own_backward();
     void attention_past_backward(const Op& op);
     Result<void> accumulate(const Op& op);
+    std::string gradient_slot(bool fresh) const;
+    void add_own_sums();
     void rope_backward();
     void close_chunk();
     void embed_backward();
+    // transfers.cpp: copies between the tiers, and from and to the slots that they travel through
+    void keep_outputs_or_inputs();  // a merge op that merges nothing
+    Result<void> load_pages(const Op& op);
+    Result<void> store_pages();
+    Result<void> load_page_gradients(const Op& op);
+    Result<void> store_page_gradients();
+    Result<void> move_buffer(const std::string& to, int64_t to_offset, const std::string& from,
+                             int64_t from_offset, int64_t bytes);
+    Result<void> issue_copies();
+    // Adds the copies of pages [first, last) that the host has, to or from a slot whose first page is
+    // `first`.
+    void add_page_copies(PageKind kind, int64_t first, int64_t last, const std::string& slot, bool to_slot);
     // update.cpp
     void gradient_norm_op();
     void update(const Op& op);
 
-    // K (half 0) or V (half 1) of a run of pages as [tokens, g, d].
+    // K (half 0) or V (half 1) of a run of pages of the device's pool as [tokens, g, d].
     at::Tensor page_view(PageKind kind, const PageRun& run, int half) const;
+    // The same of a slot: `tokens` from its `first`th on.
+    at::Tensor slot_view(PageKind kind, const std::string& slot, int half, int64_t first,
+                         int64_t tokens) const;
+    int64_t unit_bytes() const;  // of K (or V) of one page of a pool
+    PastPlace kv_place(int64_t chunk) const;
+    PastPlace gradient_place(int64_t chunk) const;
+    PastPiece piece_of(const Op& op, bool backward) const;
     // Calls visit(k, v, first token, tokens) for tokens [first, last) of the past, at most a segment at once.
     void visit_past(
         const PastPiece& piece,
@@ -110,22 +162,35 @@ private:
     at::ScalarType type_, sum_;  // of activations; of log-sum-exp and running sums
     at::Tensor tokens_;          // [batch, context] int32, on the device
     at::Tensor targets_;         // [batch, context] int64: the next token, -1 where there is none
-    PageTable pages_;
+    PageTable pages_, host_pages_;
+    Copies copies_;
+    Ring kv_slots_, own_slots_, gradient_slots_, own_gradient_slots_, output_slots_, input_slots_,
+        input_out_slots_;
+    std::string input_slot_;             // that the layer's input was loaded to
     std::vector<int64_t> touched_from_;  // by layer: gradient pages exist from this token on
+    PastPiece summed_{};                 // the piece that was accumulated last
+    bool summed_fresh_ = false;          // its gradient pages did not exist before
     // Where the step is.
     Pass pass_ = Pass::setup;
     int64_t sequence_ = 0, chunk_ = -1, layer_ = -1, rows_ = 0;
-    uint8_t sequence_id_ = 0;                      // of the last op: sequence_ modulo 256
+    uint8_t sequence_id_ = 0;  // of the last op: sequence_ modulo 256
+    OpKind before_ = OpKind::zero;                 // the last op of the compute stream
     Norm next_norm_ = Norm::attention;             // of the next norm op
     Norm next_norm_backward_ = Norm::mlp;          // backward, a layer's come in turn
     Projection projection_ = Projection::qkv;      // of the last product, whose adapters come next
     Projection next_gradient_ = Projection::down;  // backward, a layer's come in turn
+    bool backward_ = false;                        // this chunk is in its backward pass
+    bool past_backward_ = false;                   // and this layer's attention too
     bool views_known_ = false, d_q_fresh_ = true, emitted_ = false;
     bool partial_pending_ = false;  // an attention to the past that is not merged yet
     LayerViews views_;
-    RopeTable rope_;
-    int64_t rope_chunk_ = -1, rope_window_ = -1;
-    at::Tensor loss_sum_;  // fp64, one value, on the device
+    struct KnownRope {
+        int64_t chunk = -1, window = -1;
+        RopeTable table;
+    };
+    std::array<KnownRope, 4> ropes_;  // two chunks in flight, layers with a window and without
+    RopeTable rope_;                  // of this chunk and layer
+    at::Tensor loss_sum_;             // fp64, one value, on the device
     double target_scale_ = 0, norm_ = 0;
     at::Generator random_;
 };

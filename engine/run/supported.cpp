@@ -27,24 +27,19 @@ Result<void> check_model(const Model& m) {
 Result<void> check_supported(const Plan& plan) {
     HEADROOM_CHECK(check_model(plan.model));
     const Decisions& d = plan.decisions;
-    const int64_t layers = plan.model.layer_count();
     if (d.strategy != "chunked" && d.strategy != "whole-sequence")
         return refuse("plan.strategy", "'" + d.strategy + "'", "'chunked' or 'whole-sequence'");
     if (d.attention.sparse) return refuse("plan.attention", "sparse", "dense");
-    if (plan.chunks() > 1) {
-        if (d.kv_residency.device_layers != layers)
-            return refuse("plan.kv", "pages off the device", "'device'");
-        if (d.kv_gradient_residency.device_layers != layers)
-            return refuse("plan.kv_gradients", "pages off the device", "'device'");
-    }
+    if (d.kv_residency.disk_chunks > 0) return refuse("plan.kv", "pages on disk", "'device' or 'host'");
+    if (d.kv_gradient_residency.disk_chunks > 0)
+        return refuse("plan.kv_gradients", "pages on disk", "'device' or 'host'");
+    if (d.page_copy == PageCopy::gather) return refuse("plan.page_copy", "'gather'", "'batch' or 'loop'");
+    if (d.load_gradients_forward) return refuse("plan.load_gradients_forward", "true", "false");
+    if (d.write_back_clean) return refuse("plan.write_back_clean", "true", "false");
     if (d.weights_home != Home::device) return refuse("plan.weights_home", "not on the device", "'device'");
     if (d.gradients_home != Home::device)
         return refuse("plan.gradients_home", "not on the device", "'device'");
     if (d.states_home != Home::device) return refuse("plan.states_home", "not on the device", "'device'");
-    if (d.attention_outputs == AttentionOutputs::device || d.attention_outputs == AttentionOutputs::host)
-        return refuse("plan.attention_outputs", "kept from the fill pass", "'recompute' or 'chunk'");
-    if (d.activations == Activations::checkpoint_host)
-        return refuse("plan.activations", "'checkpoint_host'", "'keep' or 'checkpoint_device'");
     if (d.gradient_pages != GradientPages::first_touch)
         return refuse("plan.gradient_pages", "'all_at_once'", "'first_touch'");
     if (bytes_of(d.kv, 1) != bytes_of(d.weights, 1))
@@ -53,7 +48,6 @@ Result<void> check_supported(const Plan& plan) {
         return refuse("plan.kv_gradients_dtype", "'" + std::string(name_of(d.kv_gradients)) + "'",
                       "the dtype of K and V: pages of one size share the pool without holes");
     if (d.mlp_tile.count() > 0 && d.mlp_tile < plan.context) return refuse("plan.mlp_tile", "tiles", "0");
-    if (d.wavefront != 1) return refuse("plan.wavefront", "2", "1");
     if (d.fill_head) return refuse("plan.fill_head", "true", "false");
     if (d.logits_fp32 != 0) return refuse("plan.logits_fp32", "copies", "0");
     const Recipe& r = plan.recipe;

@@ -89,6 +89,7 @@ private:
     std::optional<WeightFiles> files_;
     std::optional<TokenSource> tokens_;
     std::optional<Arena> arena_;
+    std::optional<Arena> host_arena_;
     std::optional<Executor> executor_;
     StepResult result_;
     Clock::time_point last_said_ = Clock::now();
@@ -113,18 +114,21 @@ Result<void> Training::read_input() {
 
 Result<void> Training::begin() {
     const cli::RunOptions& o = options_;
-    const int64_t bytes = program_->arena[0];
+    const int64_t bytes = program_->arena[0], host_bytes = program_->arena[1];
     say_({{"event", "start"},
           {"device", machine_of(device_)},
           {"ops", program_->size()},
           {"device_arena_bytes", bytes},
+          {"host_arena_bytes", host_bytes},
           {"steps", o.steps}});
     HEADROOM_TRY(arena_, Arena::allocate(Tier::device, Bytes(bytes), device_));
     HEADROOM_TRY(const at::Tensor memory, arena_->view(0, {bytes}, at::kByte));
+    HEADROOM_TRY(host_arena_, Arena::allocate(Tier::host, Bytes(host_bytes), device_));
+    HEADROOM_TRY(const at::Tensor host, host_arena_->view(0, {host_bytes}, at::kByte));
     OptimizerSettings settings;
     settings.learning_rate = o.learning_rate;
     settings.seed = static_cast<uint64_t>(o.seed);
-    executor_.emplace(*plan_, *program_, memory, settings);
+    executor_.emplace(*plan_, *program_, memory, host, settings);
     if (executor_->optimizer_states().defined()) executor_->optimizer_states().zero_();
     if (executor_->adapters().defined())
         HEADROOM_CHECK(fill_initial_adapters(*plan_, settings.seed, executor_->adapters()));

@@ -78,16 +78,21 @@ struct SmallRun {
         Result<Program> lowered = lower(plan);
         if (!lowered) ADD_FAILURE() << lowered.error().text();
         program = std::move(*lowered);
-        // What was never written must not be read: NaN everywhere.
-        arena = at::full({program.arena[0] + kAlignment}, 0xff,
-                         at::TensorOptions().dtype(at::kByte).device(device));
-        const auto address = reinterpret_cast<uintptr_t>(arena.data_ptr());
-        const int64_t skip = static_cast<int64_t>((kAlignment - address % kAlignment) % kAlignment);
-        executor =
-            std::make_unique<Executor>(plan, program, arena.narrow(0, skip, program.arena[0]), settings);
+        const at::Tensor device_arena = aligned(program.arena[0], device, false);
+        const at::Tensor host_arena = aligned(program.arena[1], at::kCPU, device.is_cuda());
+        executor = std::make_unique<Executor>(plan, program, device_arena, host_arena, settings);
         executor->weights().copy_(random_weights(plan));
         if (executor->adapters().defined()) executor->adapters().copy_(random_adapters(plan));
         if (executor->optimizer_states().defined()) executor->optimizer_states().zero_();
+    }
+    // What was never written must not be read: NaN everywhere.
+    static at::Tensor aligned(int64_t bytes, const at::Device& device, bool pinned) {
+        at::Tensor memory =
+            at::full({bytes + kAlignment}, 0xff, at::TensorOptions().dtype(at::kByte).device(device));
+        if (pinned) memory = memory.pin_memory();
+        const auto address = reinterpret_cast<uintptr_t>(memory.data_ptr());
+        return memory.narrow(0, static_cast<int64_t>((kAlignment - address % kAlignment) % kAlignment),
+                             bytes);
     }
     StepResult step() {
         Result<StepResult> r = executor->step(random_tokens(plan));
@@ -99,7 +104,6 @@ struct SmallRun {
     }
     Plan plan;
     Program program;
-    at::Tensor arena;
     std::unique_ptr<Executor> executor;
 };
 

@@ -20,17 +20,21 @@ TEST(Supported, RefusalsNameTheKey) {
         {"model", [](Plan& p) { p.model.rope.scaling = "yarn"; }},
         {"plan.strategy", [](Plan& p) { p.decisions.strategy = "layer-major"; }},
         {"plan.attention", [](Plan& p) { p.decisions.attention.sparse = true; }},
-        {"plan.kv", [](Plan& p) { p.decisions.kv_residency.device_layers = 0; }},
-        {"plan.kv_gradients", [](Plan& p) { p.decisions.kv_gradient_residency.device_layers = 1; }},
+        {"plan.kv",
+         [](Plan& p) {
+             p.decisions.kv_residency = {0, 0, 1};
+         }},
+        {"plan.kv_gradients",
+         [](Plan& p) {
+             p.decisions.kv_gradient_residency = {0, 0, 1};
+         }},
+        {"plan.page_copy", [](Plan& p) { p.decisions.page_copy = PageCopy::gather; }},
         {"plan.weights_home", [](Plan& p) { p.decisions.weights_home = Home::host; }},
         {"plan.gradients_home", [](Plan& p) { p.decisions.gradients_home = Home::host; }},
         {"plan.states_home", [](Plan& p) { p.decisions.states_home = Home::host; }},
-        {"plan.attention_outputs", [](Plan& p) { p.decisions.attention_outputs = AttentionOutputs::host; }},
-        {"plan.activations", [](Plan& p) { p.decisions.activations = Activations::checkpoint_host; }},
         {"plan.gradient_pages", [](Plan& p) { p.decisions.gradient_pages = GradientPages::all_at_once; }},
         {"plan.kv_dtype", [](Plan& p) { p.decisions.kv = Dtype::fp8; }},
         {"plan.kv_gradients_dtype", [](Plan& p) { p.decisions.kv_gradients = Dtype::fp32; }},
-        {"plan.wavefront", [](Plan& p) { p.decisions.wavefront = 2; }},
         {"plan.fill_head", [](Plan& p) { p.decisions.fill_head = true; }},
         {"training.optimizer", [](Plan& p) { p.recipe.optimizer = Optimizer::adamw8bit; }},
     };

@@ -1,5 +1,6 @@
 // Loss and every gradient of the engine against whole-sequence autograd.
 #include <cstdio>
+#include <deque>
 
 #include "decoder/adapters.h"
 #include "decoder/parameters.h"
@@ -19,18 +20,35 @@ struct Errors {
     double whole = 0;  // of all gradients as one vector
 };
 
+// Of weights and adapters as `type` holds them. Computed once for a model, a recipe, a context and a type.
+const ReferenceResult& truth_of(const Plan& plan, at::ScalarType type) {
+    struct Known {
+        Model model;
+        Recipe recipe;
+        int64_t context;
+        at::ScalarType type;
+        ReferenceResult result;
+    };
+    static std::deque<Known> known;
+    for (const Known& k : known) {
+        if (k.model == plan.model && k.recipe == plan.recipe && k.context == plan.context.count() &&
+            k.type == type)
+            return k.result;
+    }
+    const auto as_stored = [&](const at::Tensor& values) { return values.to(type).to(at::kDouble); };
+    const at::Tensor adapters = plan.recipe.lora_rank > 0 ? as_stored(random_adapters(plan)) : at::Tensor();
+    known.push_back({plan.model, plan.recipe, plan.context.count(), type,
+                     reference_step(plan.model, as_stored(random_weights(plan)),
+                                    random_tokens(plan).view({plan.recipe.batch, -1}),
+                                    plan.decisions.honour_windows, {}, {plan.recipe, adapters})});
+    return known.back().result;
+}
+
 Errors errors_of(const Plan& plan, const at::Device& device = at::kCPU) {
     SmallRun run(plan, {}, device);
     const StepResult got = run.step();
-    // What the engine was given: weights as its dtype holds them.
-    const auto as_stored = [&](const at::Tensor& values) {
-        return values.to(run.executor->weights().scalar_type()).to(at::kDouble);
-    };
     const bool lora = plan.recipe.lora_rank > 0;
-    const ReferenceResult truth =
-        reference_step(plan.model, as_stored(random_weights(plan)),
-                       random_tokens(plan).view({plan.recipe.batch, -1}), plan.decisions.honour_windows, {},
-                       {plan.recipe, lora ? as_stored(random_adapters(plan)) : at::Tensor()});
+    const ReferenceResult& truth = truth_of(plan, run.executor->weights().scalar_type());
     const at::Tensor gradients = run.executor->weight_gradients().cpu();
     Errors errors{std::abs(got.loss - truth.loss) / truth.loss, relative_error(gradients, truth.gradients)};
     for (const Parameter& p : lora ? adapter_list(plan.model, plan.recipe) : parameter_list(plan.model)) {
@@ -118,6 +136,31 @@ TEST(Truth, Batch) {
     }
 }
 
+// Pages and outputs that travel: by layer, by chunk, both halves of a piece's way (K and V, their gradients)
+// apart, through two slots and three.
+TEST(Truth, EveryResidency) {
+    const Residency device{3, 0, 0}, host{0, 0, 0}, layer{1, 0, 0}, chunks{0, 2, 0};
+    for (const Family& family : {kFamilies[0], kFamilies[3]}) {
+        for (const Residency& kv : {device, host, layer, chunks}) {
+            for (const Residency& gradients : {device, host, layer, chunks}) {
+                Plan plan = small_plan(family, Dtype::fp64, 150, 32, 8);
+                plan.decisions.kv_residency = kv;
+                plan.decisions.kv_gradient_residency = gradients;
+                plan.decisions.staging_slot = Bytes(32 * 2 * 32 * 8);  // one chunk
+                plan.decisions.segment = Tokens(16);
+                EXPECT_LT(worst_error(plan), 1e-10)
+                    << family.type << " kv " << kv.device_layers << "/" << kv.device_chunks << " gradients "
+                    << gradients.device_layers << "/" << gradients.device_chunks;
+                plan.decisions.staging_slots = 3;
+                plan.decisions.prefetch = 2;
+                plan.decisions.wavefront = 2;
+                plan.decisions.page_copy = PageCopy::loop;
+                EXPECT_LT(worst_error(plan), 1e-10) << family.type << ", three slots, wavefront";
+            }
+        }
+    }
+}
+
 // Op::sequence counts modulo 256.
 TEST(Truth, MoreSequencesThanAnOpCounts) {
     Plan plan = small_plan(kFamilies[0], Dtype::fp64, 3, 8, 8);
@@ -125,16 +168,37 @@ TEST(Truth, MoreSequencesThanAnOpCounts) {
     EXPECT_LT(worst_error(plan), 1e-10);
 }
 
+TEST(Truth, EveryHomeOfOutputsAndActivations) {
+    for (const Activations activations :
+         {Activations::keep, Activations::checkpoint_device, Activations::checkpoint_host}) {
+        for (const AttentionOutputs outputs : {AttentionOutputs::recompute, AttentionOutputs::chunk,
+                                               AttentionOutputs::device, AttentionOutputs::host}) {
+            for (const int64_t wavefront : {1, 2}) {
+                Plan plan = small_plan(kFamilies[0], Dtype::fp64, 150, 40, 8);
+                plan.decisions.kv_residency = Residency{1, 0, 0};
+                plan.decisions.activations = activations;
+                plan.decisions.attention_outputs = outputs;
+                plan.decisions.wavefront = wavefront;
+                plan.recipe.batch = wavefront;
+                EXPECT_LT(worst_error(plan), 1e-10)
+                    << name_of(activations) << " " << name_of(outputs) << " " << wavefront;
+            }
+        }
+    }
+}
+
 TEST(Truth, WholeSequence) {
     Plan plan = small_plan(kFamilies[2], Dtype::fp64, 90, 96, 8);
     plan.decisions.strategy = "whole-sequence";
-    plan.decisions.activations = Activations::checkpoint_device;
-    EXPECT_LT(worst_error(plan), 1e-10);
+    for (const Activations activations : {Activations::checkpoint_device, Activations::checkpoint_host}) {
+        plan.decisions.activations = activations;
+        EXPECT_LT(worst_error(plan), 1e-10);
+    }
 }
 
-// fp32: sums of n products of relative error 2^-24 each; the longest chain (3 layers, forward and backward,
-// 100 keys, hidden 64, 160 words) has some 2000 of them, so 2000 * 2^-24 = 1.2e-4 bounds what is lost, and
-// sqrt(2000) * 2^-24 = 3e-6 is what is expected.
+// fp32: sums of n products of relative error 2^-24 each; the longest chain (3 layers, forward and
+// backward, 100 keys, hidden 64, 160 words) has some 2000 of them, so 2000 * 2^-24 = 1.2e-4 bounds what
+// is lost, and sqrt(2000) * 2^-24 = 3e-6 is what is expected.
 TEST(Truth, SinglePrecision) {
     for (const Family& family : kFamilies) {
         const double worst = worst_error(small_plan(family, Dtype::fp32, 100, 32, 16));
@@ -145,10 +209,10 @@ TEST(Truth, SinglePrecision) {
     }
 }
 
-// bf16 rounds each stored value by up to 2^-9. A gradient passes some 20 stored values a layer, forward and
-// backward, so 60 of them; independent roundings add up to sqrt(60) * 2^-9 = 1.5e-2. The bound is twice that,
-// for all gradients as one vector: a single parameter's may be a small difference of large terms (the bias of
-// the keys, which softmax all but ignores).
+// bf16 rounds each stored value by up to 2^-9. A gradient passes some 20 stored values a layer, forward
+// and backward, so 60 of them; independent roundings add up to sqrt(60) * 2^-9 = 1.5e-2. The bound is
+// twice that, for all gradients as one vector: a single parameter's may be a small difference of large
+// terms (the bias of the keys, which softmax all but ignores).
 constexpr double kBf16 = 3e-2;
 
 TEST(Truth, HalfPrecisionOnTheCpu) {
@@ -179,6 +243,28 @@ TEST(Truth, OnAGpu) {
         const double wide = worst_error(small_plan(family, Dtype::fp64, 300, 64, 16), at::Device("cuda:0"));
         std::printf("%s fp64: %.2e\n", family.type.c_str(), wide);
         EXPECT_LT(wide, 1e-10);
+    }
+}
+
+// Copies run beside compute there: what a wait misses shows as a wrong gradient.
+TEST(Truth, OffloadOnAGpu) {
+    if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
+    for (const Residency& kv : {Residency{0, 0, 0}, Residency{1, 0, 0}, Residency{0, 2, 0}}) {
+        for (const AttentionOutputs outputs : {AttentionOutputs::recompute, AttentionOutputs::host}) {
+            for (const Activations activations : {Activations::keep, Activations::checkpoint_host}) {
+                Plan plan = small_plan(kFamilies[0], Dtype::fp64, 1000, 96, 16);
+                plan.decisions.kv_residency = kv;
+                plan.decisions.kv_gradient_residency = {0, kv.device_chunks, 0};
+                plan.decisions.attention_outputs = outputs;
+                plan.decisions.activations = activations;
+                plan.decisions.staging_slot = Bytes(96 * 2 * 32 * 8);
+                EXPECT_LT(worst_error(plan, at::Device("cuda:0")), 1e-10);
+                plan.decisions.wavefront = 2;
+                plan.decisions.staging_slots = 3;
+                plan.decisions.prefetch = 2;
+                EXPECT_LT(worst_error(plan, at::Device("cuda:0")), 1e-10);
+            }
+        }
     }
 }
 

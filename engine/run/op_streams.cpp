@@ -1,0 +1,150 @@
+#include "run/op_streams.h"
+
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+
+namespace headroom::engine {
+namespace {
+
+class WallClock final : public OpStreams {
+public:
+    explicit WallClock(size_t ops) : start_(ops), end_(ops) {}
+    void begin_step() override { zero_ = std::chrono::steady_clock::now(); }
+    void begin(OpId op) override { start_[op] = now(); }
+    void end(OpId op) override { end_[op] = now(); }
+    cudaStream_t stream() const override { return nullptr; }
+    void wait_for(OpId) override {}
+    void read(std::vector<int64_t>& start_ns, std::vector<int64_t>& end_ns) override {
+        start_ns = start_;
+        end_ns = end_;
+    }
+    void drain() override {}
+
+private:
+    int64_t now() const {
+        return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - zero_)
+            .count();
+    }
+    std::chrono::steady_clock::time_point zero_;
+    std::vector<int64_t> start_, end_;
+};
+
+class CudaStreams final : public OpStreams {
+public:
+    CudaStreams(const at::Device& device, const Program& program)
+        : program_(program), start_(program.size(), nullptr), end_(program.size(), nullptr) {
+        for (auto& s : streams_) s = at::cuda::getStreamFromPool(false, device.index());
+        // An op that waits for nothing begins where the one before it on its stream ended.
+        for (OpId op = 0; op < program.size(); ++op) {
+            C10_CUDA_CHECK(cudaEventCreate(&end_[op]));
+            if (begins_alone(op)) C10_CUDA_CHECK(cudaEventCreate(&start_[op]));
+        }
+    }
+    ~CudaStreams() override {
+        for (const auto* events : {&start_, &end_}) {
+            for (cudaEvent_t e : *events) {
+                if (e != nullptr) (void)cudaEventDestroy(e);
+            }
+        }
+    }
+
+    void begin_step() override {
+        for (auto& row : known_) row.fill(kNone);
+        before_ = c10::cuda::getCurrentCUDAStream();
+        // What was prepared on the caller's stream is there.
+        cudaEvent_t ready = nullptr;
+        C10_CUDA_CHECK(cudaEventCreateWithFlags(&ready, cudaEventDisableTiming));
+        C10_CUDA_CHECK(cudaEventRecord(ready, before_->stream()));
+        for (auto& s : streams_) C10_CUDA_CHECK(cudaStreamWaitEvent(s->stream(), ready));
+        C10_CUDA_CHECK(cudaEventDestroy(ready));
+    }
+
+    void begin(OpId op) override {
+        const auto mine = static_cast<size_t>(program_.ops[op].stream);
+        c10::cuda::setCurrentCUDAStream(*streams_[mine]);
+        current_ = streams_[mine]->stream();
+        const auto [first, last] = boost::out_edges(op, program_.waits);
+        for (auto edge = first; edge != last; ++edge) {
+            const OpId other = boost::target(*edge, program_.waits);
+            const auto theirs = static_cast<size_t>(program_.ops[other].stream);
+            // A stream that waited for a later op of that stream waited for this one too.
+            OpId& known = known_[mine][theirs];
+            if (known != kNone && known >= other) continue;
+            known = other;
+            C10_CUDA_CHECK(cudaStreamWaitEvent(current_, end_[other]));
+        }
+        if (start_[op] != nullptr) C10_CUDA_CHECK(cudaEventRecord(start_[op], current_));
+    }
+    void end(OpId op) override { C10_CUDA_CHECK(cudaEventRecord(end_[op], current_)); }
+    cudaStream_t stream() const override { return current_; }
+    void wait_for(OpId op) override { C10_CUDA_CHECK(cudaEventSynchronize(end_[op])); }
+
+    void read(std::vector<int64_t>& start_ns, std::vector<int64_t>& end_ns) override {
+        drain();
+        const size_t n = program_.size();
+        start_ns.assign(n, 0);
+        end_ns.assign(n, 0);
+        // Times are sums of differences between neighbours: a difference over the whole step would have the
+        // resolution of a float that long.
+        cudaEvent_t reference = n > 0 ? start_[0] : nullptr;
+        int64_t reference_ns = 0;
+        std::array<OpId, kStreams> before{};
+        before.fill(kNone);
+        for (OpId op = 0; op < n; ++op) {
+            const auto mine = static_cast<size_t>(program_.ops[op].stream);
+            const OpId previous = before[mine];
+            if (start_[op] != nullptr) {
+                start_ns[op] = reference_ns + between(reference, start_[op]);
+                if (previous != kNone) start_ns[op] = std::max(start_ns[op], end_ns[previous]);
+                end_ns[op] = start_ns[op] + std::max<int64_t>(0, between(start_[op], end_[op]));
+            } else {
+                start_ns[op] = end_ns[previous];
+                end_ns[op] = start_ns[op] + std::max<int64_t>(0, between(end_[previous], end_[op]));
+            }
+            before[mine] = op;
+            if (program_.ops[op].stream == Stream::compute) {
+                reference = end_[op];
+                reference_ns = end_ns[op];
+            }
+        }
+    }
+    void drain() override {
+        // The caller's stream is current again, whatever comes.
+        if (before_) c10::cuda::setCurrentCUDAStream(*before_);
+        for (auto& s : streams_) C10_CUDA_CHECK(cudaStreamSynchronize(s->stream()));
+    }
+
+private:
+    bool begins_alone(OpId op) const {
+        if (op == 0 || program_.ops[op].stream != Stream::compute) return true;
+        return boost::out_degree(op, program_.waits) > 0;
+    }
+    static int64_t between(cudaEvent_t a, cudaEvent_t b) {
+        float ms = 0;
+        C10_CUDA_CHECK(cudaEventElapsedTime(&ms, a, b));
+        return static_cast<int64_t>(static_cast<double>(ms) * 1e6);
+    }
+
+    const Program& program_;
+    std::array<std::optional<c10::cuda::CUDAStream>, kStreams> streams_;
+    std::vector<cudaEvent_t> start_, end_;
+    std::array<std::array<OpId, kStreams>, kStreams> known_{};
+    std::optional<c10::cuda::CUDAStream> before_;
+    cudaStream_t current_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<OpStreams> make_streams(const at::Device& device, const Program& program) {
+    if (device.is_cuda()) return std::make_unique<CudaStreams>(device, program);
+    TORCH_CHECK(device.is_cpu(), "an engine runs on a CPU or a CUDA device");
+    return std::make_unique<WallClock>(program.size());
+}
+
+}  // namespace headroom::engine

@@ -1,0 +1,41 @@
+// Where the ops of a step run, in which order, and when each started and ended.
+//
+// On a GPU each stream of the program is a CUDA stream, each wait an event: an op is handed over in the order
+// of ids and starts when the ops that it waits for have ended, so the host runs ahead. On the CPU the order
+// of ids is the order of the step (waits lead to lower ids), by the wall clock.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "program/program.h"
+
+namespace headroom::engine {
+
+class OpStreams {
+public:
+    virtual ~OpStreams() = default;
+    // A step begins: all streams are empty.
+    virtual void begin_step() = 0;
+    // Makes the op's stream current (also for ATen) and lets it wait for what the op waits for.
+    virtual void begin(OpId op) = 0;
+    virtual void end(OpId op) = 0;
+    // The stream of the op that is being handed over; null on the CPU.
+    virtual cudaStream_t stream() const = 0;
+    // Blocks the host until this op, handed over before, has ended.
+    virtual void wait_for(OpId op) = 0;
+    // Waits until all ops have ended. Nanoseconds from the start of the first op. Resolution: 0.5 us on a
+    // GPU.
+    virtual void read(std::vector<int64_t>& start_ns, std::vector<int64_t>& end_ns) = 0;
+    // Waits until nothing runs any more, whatever was handed over.
+    virtual void drain() = 0;
+};
+
+// `program` must outlive it. Cost: one event an op and one more where it waits, about 1 us each.
+std::unique_ptr<OpStreams> make_streams(const at::Device& device, const Program& program);
+
+}  // namespace headroom::engine

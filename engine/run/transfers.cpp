@@ -1,0 +1,94 @@
+// The ops that copy between the tiers: pages, attention outputs, layer inputs.
+#include "run/step_state.h"
+
+namespace headroom::engine {
+
+Result<void> Executor::State::issue_copies() {
+    if (arena.is_cpu()) {
+        copies_.run();
+        return {};
+    }
+    return copies_.issue(streams->stream(), plan.decisions.page_copy == PageCopy::loop);
+}
+
+void Executor::State::add_page_copies(PageKind kind, int64_t first, int64_t last, const std::string& slot,
+                                      bool to_slot) {
+    const Buffer &there = need(slot), &pool = need("host page pool");
+    for (int half = 0; half < 2; ++half) {
+        for (const PageRun& run : host_pages_.runs(kind, layer_, first, last)) {
+            std::byte* const in_slot =
+                data(there) + half * (there.bytes / 2) + (run.first - first) * unit_bytes();
+            std::byte* const in_pool = data(pool) + half * (pool.bytes / 2) + run.unit * unit_bytes();
+            copies_.add(to_slot ? in_slot : in_pool, to_slot ? in_pool : in_slot, run.count * unit_bytes());
+        }
+    }
+}
+
+Result<void> Executor::State::load_pages(const Op& op) {
+    const int64_t page = plan.decisions.page.count();
+    const PastPiece piece = piece_of(op, past_backward_);
+    copies_.clear();
+    add_page_copies(PageKind::kv, piece.first / page, ceil_div(piece.last, page), kv_slots_.next(), true);
+    return issue_copies();
+}
+
+// The chunk's own K and V, from the slot that its rope wrote to.
+Result<void> Executor::State::store_pages() {
+    const int64_t page = plan.decisions.page.count(), first = chunk_first() / page,
+                  last = first + ceil_div(rows_, page);
+    for (int64_t p = first; p < last; ++p) HEADROOM_CHECK(host_pages_.take(PageKind::kv, layer_, p));
+    copies_.clear();
+    add_page_copies(PageKind::kv, first, last, own_slots_.next(), false);
+    return issue_copies();
+}
+
+// Of the piece whose gradients were just emitted; or, where none were, the chunk's own.
+Result<void> Executor::State::load_page_gradients(const Op& op) {
+    const int64_t page = plan.decisions.page.count();
+    copies_.clear();
+    if (emitted_) {
+        const PastPiece piece = piece_of(op, true);
+        add_page_copies(PageKind::gradient, piece.first / page, ceil_div(piece.last, page),
+                        gradient_slots_.next(), true);
+    } else {
+        const int64_t first = chunk_first() / page;
+        add_page_copies(PageKind::gradient, first, first + ceil_div(rows_, page), own_gradient_slots_.next(),
+                        true);
+    }
+    return issue_copies();
+}
+
+Result<void> Executor::State::store_page_gradients() {
+    const int64_t page = plan.decisions.page.count(), first = summed_.first / page,
+                  last = ceil_div(summed_.last, page);
+    for (int64_t p = first; p < last && summed_fresh_; ++p)
+        HEADROOM_CHECK(host_pages_.take(PageKind::gradient, layer_, p));
+    const std::string slot = summed_fresh_ ? gradient_slots_.next() : gradient_slots_.last_slot();
+    copies_.clear();
+    add_page_copies(PageKind::gradient, first, last, slot, false);
+    return issue_copies();
+}
+
+Result<void> Executor::State::move_buffer(const std::string& to, int64_t to_offset, const std::string& from,
+                                          int64_t from_offset, int64_t bytes) {
+    const Buffer &target = need(to), &source = need(from);
+    TORCH_CHECK(to_offset + bytes <= target.bytes && from_offset + bytes <= source.bytes, "'", from,
+                "' does not fit '", to, "'");
+    copies_.clear();
+    copies_.add(data(target) + to_offset, data(source) + from_offset, bytes);
+    return issue_copies();
+}
+
+// Where attention was kept from the fill pass on the device, the layer's buffer gets it; before, where layer
+// inputs go to the host, the slot that they leave from gets this one's.
+void Executor::State::keep_outputs_or_inputs() {
+    if (before_ == OpKind::rope) {
+        const auto kept = attention_in("attention outputs of the fill pass", output_offset());
+        layer_views().attention.copy_(kept.first);
+        layer_views().lse.copy_(kept.second);
+        return;
+    }
+    rows(input_out_slots_.slot(), plan.model.hidden).copy_(layer_views().x);
+}
+
+}  // namespace headroom::engine
