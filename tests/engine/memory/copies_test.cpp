@@ -34,8 +34,8 @@ TEST(Copies, ABatchCrossesTheLinkAndComesBack) {
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
     constexpr int64_t kPage = 4096, kPages = 64;
     char *host = nullptr, *device = nullptr;
-    ASSERT_EQ(cudaMallocHost(&host, 2 * kPages * kPage), cudaSuccess);
-    ASSERT_EQ(cudaMalloc(&device, kPages * kPage), cudaSuccess);
+    ASSERT_EQ(cudaMallocHost(reinterpret_cast<void**>(&host), 2 * kPages * kPage), cudaSuccess);
+    ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&device), kPages * kPage), cudaSuccess);
     cudaStream_t stream = nullptr;
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     for (int64_t i = 0; i < kPages * kPage; ++i) host[i] = static_cast<char>(i / kPage + i % 7);
