@@ -42,6 +42,7 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
     gradient_units_ = ceil_div(gradient_page_, unit);
     unpack_ = bytes_of(d.kv, 1) != bytes_of(d.weights, 1);
     stored_.assign(static_cast<size_t>(layers_), kNone);
+    past_stored_ = stored_;
     gradients_stored_.assign(static_cast<size_t>(layers_), kNone);
     kv_held_.assign(static_cast<size_t>(layers_ * chunks_), false);
     gradients_held_.assign(static_cast<size_t>(layers_), {});
@@ -238,6 +239,10 @@ OpId PastFlow::store(OpKind kind, Place to, int64_t pages, int64_t page_bytes, O
     return store_mixed(kind, to == Place::host ? pages : 0, to == Place::disk ? pages : 0, page_bytes, wait);
 }
 
+OpId PastFlow::kv_stored(int64_t layer) const {
+    return (builder_.pass == Pass::fill ? past_stored_ : stored_)[static_cast<size_t>(layer)];
+}
+
 OpId PastFlow::append_wait(int64_t layer, int64_t chunk) const {
     const bool travels =
         is_read(chunk, layer) && place(plan_.decisions.kv_residency, layer, past(chunk)) != Place::device;
@@ -245,6 +250,7 @@ OpId PastFlow::append_wait(int64_t layer, int64_t chunk) const {
 }
 
 void PastFlow::append(int64_t chunk, int64_t layer, OpId rope) {
+    past_stored_[static_cast<size_t>(layer)] = stored_[static_cast<size_t>(layer)];
     if (!is_read(chunk, layer)) return;
     const Place to = place(plan_.decisions.kv_residency, layer, past(chunk));
     if (to == Place::device) return take_kv(to, chunk, layer, rope);
@@ -269,6 +275,7 @@ void PastFlow::forward(int64_t chunk, int64_t layer, bool known) {
 }
 
 void PastFlow::backward(int64_t chunk, int64_t layer) {
+    own_stored_ = gradients_stored_[static_cast<size_t>(layer)];
     if (chunk == 0) return;
     if (sparse(plan_.model.layers[static_cast<size_t>(layer)])) {
         sparse_backward(chunk, layer);
@@ -291,7 +298,7 @@ void PastFlow::own_gradients(int64_t chunk, int64_t layer) {
         const int64_t on_disk =
             is_sparse ? moves(chunk, layer).own_disk : (from == Place::disk ? read_pages : 0);
         emitter_.await(load_mixed(own_gradient_, OpKind::load_page_gradients, host, on_disk, gradient_page_,
-                                  gradients_stored_[li], 0));
+                                  own_stored_, 0));
         own_gradient_.used(emitter_.accumulate(0, read_pages * page_, false, 0));
         return;
     }

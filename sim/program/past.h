@@ -72,6 +72,8 @@ private:
     bool stays(const Residency& r, int64_t layer) const;
     // Whether a later chunk attends this one: the last has none, and a window may end with its own query.
     bool is_read(int64_t chunk, int64_t layer) const;
+    // The last store of K and V that the chunk in work reads.
+    OpId kv_stored(int64_t layer) const;
     // Of a chunk's own pages, those that later chunks attend (dense; a window may reach only its last ones).
     int64_t attended_pages(int64_t chunk, int64_t layer) const;
     // Copies of pages to the device and back, by way of the host where they lie on disk.
@@ -106,8 +108,12 @@ private:
     Stager own_, kv_, gradient_, own_gradient_;
     std::vector<OpId> disk_bounce_;  // last use of each host bounce slot
     size_t next_bounce_ = 0;
-    std::vector<OpId> stored_;                            // by layer: the last store of K and V
-    std::vector<OpId> gradients_stored_;                  // by layer: the last store of dK and dV
+    std::vector<OpId> stored_;            // by layer: the last store of K and V
+    std::vector<OpId> past_stored_;       // ... before the chunk in work
+    std::vector<OpId> gradients_stored_;  // by layer: the last store of dK and dV
+    // The last store of dK and dV that can hold any of the chunk's own: what the chunk itself stores are the
+    // sums of earlier ones.
+    OpId own_stored_ = kNone;
     std::vector<bool> kv_held_;                           // by layer and chunk
     std::vector<std::array<int64_t, 3>> gradients_held_;  // by layer and place: pages
     std::vector<int64_t>

@@ -21,7 +21,7 @@ void PastFlow::dense_forward(int64_t chunk, int64_t layer) {
     const Decisions& d = plan_.decisions;
     const int64_t tokens = plan_.chunk_tokens(chunk);
     const int64_t window = d.honour_windows ? plan_.model.layers[static_cast<size_t>(layer)].window : 0;
-    const OpId stored = stored_[static_cast<size_t>(layer)];
+    const OpId stored = kv_stored(layer);
     Traffic row{static_cast<uint32_t>(chunk), static_cast<uint16_t>(layer), builder_.pass};
     int64_t index = 0;
     for (const PastPiece& p : pieces(chunk, layer, false)) {
@@ -76,7 +76,7 @@ void PastFlow::dense_backward(int64_t chunk, int64_t layer) {
         row.selected += static_cast<uint32_t>(pages);
         const bool travels = p.kv != PastPlace::device, gradient_travels = p.gradient != PastPlace::device;
         if (travels) {
-            emitter_.await(load(kv_, OpKind::load_pages, p.kv, pages, kv_page_, stored_[li], index));
+            emitter_.await(load(kv_, OpKind::load_pages, p.kv, pages, kv_page_, kv_stored(layer), index));
             row.loaded += static_cast<uint32_t>(pages);
             row.loaded_bytes += pages * kv_page_;
         }

@@ -55,8 +55,8 @@ void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
         }
     }
     if (!on_device) {
-        arrived = load_mixed(kv_, OpKind::load_pages, host, on_disk, kv_page_,
-                             stored_[static_cast<size_t>(layer)], 0, selection);
+        arrived =
+            load_mixed(kv_, OpKind::load_pages, host, on_disk, kv_page_, kv_stored(layer), 0, selection);
         row.loaded = static_cast<uint32_t>(host + on_disk);
         row.hit = fill ? m.fill_hit : 0;
         row.evicted = fill ? m.fill_evicted : 0;
@@ -97,7 +97,7 @@ void PastFlow::sparse_backward(int64_t chunk, int64_t layer) {
     row.first_touched = m.first_touched;
     if (!on_device) {
         emitter_.await(
-            load_mixed(kv_, OpKind::load_pages, m.back_host, m.back_disk, kv_page_, stored_[li], 0));
+            load_mixed(kv_, OpKind::load_pages, m.back_host, m.back_disk, kv_page_, kv_stored(layer), 0));
         row.loaded = m.back_host + m.back_disk;
         row.hit = m.back_hit;
         row.evicted = m.back_evicted;
