@@ -25,6 +25,7 @@ struct ReferenceSelection {
     // pages[layer][block of the sequence, chunk by chunk]: page numbers, in any order. A layer without rows
     // (or none at all) attends all of its past.
     std::vector<std::vector<std::vector<int32_t>>> pages;
+    bool operator==(const ReferenceSelection&) const = default;
 };
 
 // LoRA: only these are trained; `flat`: in the order of adapter_list(), or undefined: none.

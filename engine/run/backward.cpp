@@ -65,6 +65,7 @@ void Executor::State::attention_own_backward() {
 }
 
 void Executor::State::attention_past_backward(const Op& op) {
+    if (sparse_layer()) return attend_selected_backward();
     const Model& m = plan.model;
     const LayerViews& v = layer_views();
     const PastPiece piece = piece_of(op, true);
@@ -90,6 +91,7 @@ Result<void> Executor::State::accumulate(const Op& op) {
         return {};
     }
     emitted_ = false;
+    if (sparse_layer()) return sum_selected();
     const Model& m = plan.model;
     const int64_t page = plan.decisions.page.count();
     int64_t& touched = touched_from_[static_cast<size_t>(layer_)];

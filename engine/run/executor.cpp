@@ -26,6 +26,12 @@ at::Tensor Executor::weight_gradients() const {
 at::Tensor Executor::optimizer_states() const {
     return state_->states;
 }
+RecordedSelection Executor::selection() const {
+    return state_->recorded();
+}
+at::Tensor Executor::selected(int64_t chunk, int64_t layer) const {
+    return state_->selected(chunk, layer).clone();
+}
 int64_t Executor::steps_done() const {
     return state_->steps;
 }

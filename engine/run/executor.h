@@ -60,6 +60,11 @@ public:
     // each op; false stops the step. Errors: interrupted; a page pool that runs over; an op that fails, by
     // its id and kind.
     Result<StepResult> step(const at::Tensor& tokens, const std::function<bool(OpId)>& keep_going = {});
+    // Of sparse attention: the pages that the last step selected, of its last sequence; rows of layers that
+    // attend all of their past are empty.
+    RecordedSelection selection() const;
+    // The same by block: [blocks, pages] int32 of a chunk that is not the first, in a sparse layer.
+    at::Tensor selected(int64_t chunk, int64_t layer) const;
     int64_t steps_done() const;
     void set_steps_done(int64_t steps);  // of a resumed run
 

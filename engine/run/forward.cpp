@@ -131,6 +131,7 @@ void Executor::State::visit_past(
 }
 
 void Executor::State::attention_past(const Op& op) {
+    if (sparse_layer()) return attend_selected();
     const LayerViews& v = layer_views();
     const auto part = attention_in("attention of one segment");
     const PastPiece piece = piece_of(op, false);

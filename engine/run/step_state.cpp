@@ -20,14 +20,7 @@ at::ScalarType scalar_type(Dtype dtype) {
     TORCH_CHECK(false, "no tensor type for ", name_of(dtype));
 }
 
-namespace {
-
-// Chunks that a later one reads.
-int64_t paged_chunks(const Plan& plan) {
-    return plan.chunks() - 1;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at::Tensor host_memory,
                        OptimizerSettings optimizer)
@@ -255,6 +248,8 @@ void Executor::State::begin(const at::Tensor& tokens) {
     chunk_ = layer_ = -1;
     pass_ = Pass::setup;
     backward_ = false;
+    selection_copy_ = kNone;
+    list_users_.fill(kNone);
     for (Ring* ring : {&kv_slots_, &own_slots_, &gradient_slots_, &own_gradient_slots_, &output_slots_,
                        &input_slots_, &input_out_slots_})
         ring->item = 0;
@@ -274,6 +269,7 @@ void Executor::State::multiply(Projection projection, at::Tensor out, const at::
 
 Result<void> Executor::State::run(OpId id) {
     const Op& op = program.ops[id];
+    op_ = id;
     enter(op);
     switch (op.kind) {
         case OpKind::zero:
@@ -290,6 +286,18 @@ Result<void> Executor::State::run(OpId id) {
             break;
         case OpKind::rope:
             HEADROOM_CHECK(rope());
+            break;
+        case OpKind::page_means:
+            page_means_op();
+            break;
+        case OpKind::select:
+            select_op();
+            break;
+        case OpKind::selection_to_host:
+            HEADROOM_CHECK(selection_to_host());
+            break;
+        case OpKind::gather_pages:
+            gather_selected();
             break;
         case OpKind::attention_own:
             attention_own();

@@ -24,6 +24,10 @@
 namespace headroom::engine {
 
 at::ScalarType scalar_type(Dtype dtype);
+// Chunks that a later one reads.
+inline int64_t paged_chunks(const Plan& plan) {
+    return plan.chunks() - 1;
+}
 
 // Views of one layer's buffers for the tokens of one chunk.
 struct LayerViews {
@@ -56,6 +60,9 @@ struct Executor::State {
     Result<void> run(OpId id);
     double loss() const { return loss_sum_.item<double>() * target_scale_; }
     double gradient_norm() const { return norm_; }
+    // After a step.
+    at::Tensor selected(int64_t chunk, int64_t layer);
+    RecordedSelection recorded();
 
     const Plan& plan;
     const Program& program;
@@ -132,6 +139,36 @@ private:
     // Adds the copies of pages [first, last) that the host has, to or from a slot whose first page is
     // `first`.
     void add_page_copies(PageKind kind, int64_t first, int64_t last, const std::string& slot, bool to_slot);
+    // sparse.cpp: attention to selected pages
+    bool sparse_layer() const;
+    int64_t past_pages() const;  // before the chunk
+    int64_t block() const;       // queries that select together
+    int64_t picks() const;       // pages of a block
+    int64_t selection_offset() const;
+    at::Tensor device_selection() const;     // [blocks, picks] int32
+    at::Tensor selection();                  // the same on the host, once it is there
+    std::vector<uint32_t> selected_pages();  // distinct, ascending
+    std::vector<uint32_t> selected_off_device(const Residency& home);
+    at::Tensor page_vectors(int64_t first, int64_t count) const;  // [count, g, d] of this layer
+    void page_means_op();
+    void select_op();
+    Result<void> selection_to_host();
+    // Memory for lists that the op in work hands to a kernel: it stays until that has ended.
+    std::byte* next_list(int64_t bytes);
+    at::Tensor list_view(std::byte* at, int64_t count, at::ScalarType type) const;
+    bool on_device(const Residency& home, uint32_t page) const;
+    std::byte* in_pool(PageKind kind, uint32_t page, int half) const;
+    std::byte* in_slot(const std::string& slot, int64_t place, int half) const;
+    Result<void> move_selected(PageKind kind, const std::string& slot, const std::vector<uint32_t>& pages,
+                               bool to_slot);
+    Result<void> load_selected();
+    void gather_selected();
+    at::Tensor by_block(const std::string& buffer, int half) const;  // [blocks, keys, g, d]
+    void attend_selected();
+    void attend_selected_backward();
+    Result<void> load_selected_gradients();
+    Result<void> sum_selected();
+    Result<void> store_selected_gradients();
     // update.cpp
     void gradient_norm_op();
     void update(const Op& op);
@@ -168,12 +205,16 @@ private:
         input_out_slots_;
     std::string input_slot_;             // that the layer's input was loaded to
     std::vector<int64_t> touched_from_;  // by layer: gradient pages exist from this token on
-    PastPiece summed_{};                 // the piece that was accumulated last
-    bool summed_fresh_ = false;          // its gradient pages did not exist before
+    OpId op_ = kNone;                    // that is handed over
+    OpId selection_copy_ = kNone;        // the last copy of a selection to the host that was not waited for
+    int64_t next_list_ = 0;              // of the page lists
+    std::array<OpId, kPageLists> list_users_{};
+    PastPiece summed_{};         // the piece that was accumulated last
+    bool summed_fresh_ = false;  // its gradient pages did not exist before
     // Where the step is.
     Pass pass_ = Pass::setup;
     int64_t sequence_ = 0, chunk_ = -1, layer_ = -1, rows_ = 0;
-    uint8_t sequence_id_ = 0;  // of the last op: sequence_ modulo 256
+    uint8_t sequence_id_ = 0;                      // of the last op: sequence_ modulo 256
     OpKind before_ = OpKind::zero;                 // the last op of the compute stream
     Norm next_norm_ = Norm::attention;             // of the next norm op
     Norm next_norm_backward_ = Norm::mlp;          // backward, a layer's come in turn

@@ -25,6 +25,7 @@ void Executor::State::add_page_copies(PageKind kind, int64_t first, int64_t last
 }
 
 Result<void> Executor::State::load_pages(const Op& op) {
+    if (sparse_layer()) return load_selected();
     const int64_t page = plan.decisions.page.count();
     const PastPiece piece = piece_of(op, past_backward_);
     copies_.clear();
@@ -45,6 +46,7 @@ Result<void> Executor::State::store_pages() {
 // Of the piece whose gradients were just emitted; or, where none were, the chunk's own.
 Result<void> Executor::State::load_page_gradients(const Op& op) {
     const int64_t page = plan.decisions.page.count();
+    if (emitted_ && sparse_layer()) return load_selected_gradients();
     copies_.clear();
     if (emitted_) {
         const PastPiece piece = piece_of(op, true);
@@ -59,6 +61,7 @@ Result<void> Executor::State::load_page_gradients(const Op& op) {
 }
 
 Result<void> Executor::State::store_page_gradients() {
+    if (sparse_layer()) return store_selected_gradients();
     const int64_t page = plan.decisions.page.count(), first = summed_.first / page,
                   last = ceil_div(summed_.last, page);
     for (int64_t p = first; p < last && summed_fresh_; ++p)

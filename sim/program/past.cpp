@@ -81,9 +81,13 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         const int64_t pages = ceil_div(plan.context.count(), page_);
         const RankSizes& s = emitter.sizes();
         builder.buffer("page vectors", Tier::device, Category::selection, pages * s.kv * s.element * layers_);
-        builder.buffer("selections", Tier::device, Category::selection,
-                       ceil_div(plan.context.count(), std::min(a.block, chunk)) *
-                           std::min(a.budget, past_pages) * 4 * layers_);
+        const int64_t selections = ceil_div(plan.context.count(), std::min(a.block, chunk)) *
+                                   std::min(a.budget, past_pages) * 4 * layers_;
+        builder.buffer("selections", Tier::device, Category::selection, selections);
+        builder.buffer("host selections", Tier::host, Category::selection, selections);
+        // Source and target of K and of V of each selected page.
+        builder.buffer("page lists", Tier::host, Category::page_tables,
+                       kPageLists * round_up(gathered_pages * 4 * 8, kAlignment));
         // Votes of all blocks of a chunk, and the scores of one block.
         builder.buffer("scores", Tier::device, Category::selection,
                        (blocks + std::min(a.block, chunk) * s.kv_heads) * past_pages * 4);

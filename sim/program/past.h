@@ -118,7 +118,7 @@ private:
     std::vector<std::array<int64_t, 3>> gradients_held_;  // by layer and place: pages
     std::vector<int64_t>
         touched_from_;       // by layer: gradient pages exist from this token on, a page's first (dense)
-    OpId selected_ = kNone;  // the select op of the chunk and layer in work
+    OpId selected_ = kNone;  // after which the host knows the selection of the chunk and layer in work
 };
 
 }  // namespace headroom

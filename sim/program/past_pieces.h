@@ -8,6 +8,10 @@
 
 namespace headroom {
 
+// Lists of pages (addresses of what a kernel gathers or sums) that wait for their kernels on the host, each
+// as large as one chunk and layer can need: so far the host runs ahead of the device.
+inline constexpr int64_t kPageLists = 64;
+
 enum class PastPlace : uint8_t { device, host, disk };
 
 // Tokens [first, last) of one layer's past, all in the same tier.

@@ -15,8 +15,13 @@ void PastFlow::select(int64_t chunk, int64_t layer) {
     // Scores (one GEMM, K heads side by side), then two passes of a softmax over tiles of them.
     emitter_.compute(OpKind::select,
                      builder_.work(gemm(tokens, past_pages, s.head_dim, static_cast<int32_t>(s.kv_heads))));
-    selected_ = emitter_.compute(OpKind::select,
-                                 builder_.work(memory_bound(2 * tokens * s.kv_heads * past_pages * 4)));
+    const OpId voted = emitter_.compute(
+        OpKind::select, builder_.work(memory_bound(2 * tokens * s.kv_heads * past_pages * 4)));
+    // The host starts the copies, and the gradient pass reads the selection again: one small copy there.
+    const Attention& a = plan_.decisions.attention;
+    const int64_t bytes = ceil_div(tokens, std::min(a.block, tokens)) * std::min(a.budget, past_pages) * 4;
+    selected_ = builder_.op(Stream::to_host, OpKind::selection_to_host,
+                            builder_.work(copy(WorkKind::copy_to_host, bytes, 1)), {voted});
 }
 
 OpId PastFlow::written_back(OpId read, int64_t host_pages, int64_t disk_pages, Traffic& row) {
@@ -44,19 +49,10 @@ void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
     Traffic row{static_cast<uint32_t>(chunk), static_cast<uint16_t>(layer), builder_.pass};
     row.selected = m.selected;
     const bool gradients = loads_gradients_forward(layer);
-    OpId arrived = kNone, selection = known ? kNone : selected_;
-    if (!on_device || gradients) {
-        if (!known && d.page_copy != PageCopy::gather) {
-            // The host must know the selection before it can start copies: one small copy there.
-            const int64_t bytes =
-                ceil_div(tokens, std::min(d.attention.block, tokens)) * d.attention.budget * 4;
-            selection = builder_.op(Stream::to_host, OpKind::selection_to_host,
-                                    builder_.work(copy(WorkKind::copy_to_host, bytes, 1)), {selected_});
-        }
-    }
+    const OpId selection = known ? kNone : selected_;
     if (!on_device) {
-        arrived =
-            load_mixed(kv_, OpKind::load_pages, host, on_disk, kv_page_, kv_stored(layer), 0, selection);
+        emitter_.await(
+            load_mixed(kv_, OpKind::load_pages, host, on_disk, kv_page_, kv_stored(layer), 0, selection));
         row.loaded = static_cast<uint32_t>(host + on_disk);
         row.hit = fill ? m.fill_hit : 0;
         row.evicted = fill ? m.fill_evicted : 0;
@@ -71,12 +67,10 @@ void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
         row.gradients_loaded = static_cast<uint32_t>(from_host + from_disk);
         row.loaded_bytes += (from_host + from_disk) * gradient_page_;
     }
-    if (unpack_) {
-        emitter_.await(arrived);
-        arrived = emitter_.gather(ceil_div(tokens, std::min(d.attention.block, tokens)) * keys, 0);
-    }
+    emitter_.await(selection);
+    emitter_.gather(ceil_div(tokens, std::min(d.attention.block, tokens)) * keys, 0);
     const double seen = static_cast<double>(tokens) * static_cast<double>(keys);
-    const OpId read = emitter_.attend_past(tokens, keys, seen, arrived, 0);
+    const OpId read = emitter_.attend_past(tokens, keys, seen, kNone, 0);
     emitter_.release_gathered(read);
     if (gradients) gradient_.used(read);
     if (!on_device) kv_.used(written_back(read, host, on_disk, row));

@@ -19,7 +19,11 @@ TEST(Supported, RefusalsNameTheKey) {
         {"model", [](Plan& p) { p.model.type = "gpt_oss"; }},
         {"model", [](Plan& p) { p.model.rope.scaling = "yarn"; }},
         {"plan.strategy", [](Plan& p) { p.decisions.strategy = "layer-major"; }},
-        {"plan.attention", [](Plan& p) { p.decisions.attention.sparse = true; }},
+        {"plan.page_cache",
+         [](Plan& p) {
+             p.decisions.attention.sparse = true;
+             p.decisions.page_cache = Bytes(kMiB);
+         }},
         {"plan.kv",
          [](Plan& p) {
              p.decisions.kv_residency = {0, 0, 1};

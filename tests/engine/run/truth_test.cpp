@@ -21,34 +21,60 @@ struct Errors {
 };
 
 // Of weights and adapters as `type` holds them. Computed once for a model, a recipe, a context and a type.
-const ReferenceResult& truth_of(const Plan& plan, at::ScalarType type) {
+const ReferenceResult& truth_of(const Plan& plan, at::ScalarType type, const ReferenceSelection& selection) {
     struct Known {
         Model model;
         Recipe recipe;
         int64_t context;
         at::ScalarType type;
+        ReferenceSelection selection;
         ReferenceResult result;
     };
     static std::deque<Known> known;
     for (const Known& k : known) {
         if (k.model == plan.model && k.recipe == plan.recipe && k.context == plan.context.count() &&
-            k.type == type)
+            k.type == type && k.selection == selection)
             return k.result;
     }
     const auto as_stored = [&](const at::Tensor& values) { return values.to(type).to(at::kDouble); };
     const at::Tensor adapters = plan.recipe.lora_rank > 0 ? as_stored(random_adapters(plan)) : at::Tensor();
-    known.push_back({plan.model, plan.recipe, plan.context.count(), type,
+    known.push_back({plan.model, plan.recipe, plan.context.count(), type, selection,
                      reference_step(plan.model, as_stored(random_weights(plan)),
                                     random_tokens(plan).view({plan.recipe.batch, -1}),
-                                    plan.decisions.honour_windows, {}, {plan.recipe, adapters})});
+                                    plan.decisions.honour_windows, selection, {plan.recipe, adapters})});
     return known.back().result;
+}
+
+// What the run selected, as the mask that the truth is computed under; empty where attention is dense.
+ReferenceSelection selection_of(const SmallRun& run) {
+    const Decisions& d = run.plan.decisions;
+    ReferenceSelection selection;
+    if (!d.attention.sparse) return selection;
+    selection.page = d.page.count();
+    selection.chunk = d.chunk.count();
+    selection.block = d.attention.block;
+    selection.pages.resize(run.plan.model.layers.size());
+    for (int64_t l = 0; l < run.plan.model.layer_count(); ++l) {
+        if (run.plan.model.layers[static_cast<size_t>(l)].window > 0) continue;
+        auto& rows = selection.pages[static_cast<size_t>(l)];
+        for (int64_t c = 0; c < run.plan.chunks(); ++c) {
+            const int64_t tokens = run.plan.chunk_tokens(c), blocks = ceil_div(tokens, d.attention.block);
+            const at::Tensor of_chunk =
+                c > 0 ? run.executor->selected(c, l) : at::empty({blocks, 0}, at::kInt);
+            for (int64_t b = 0; b < of_chunk.size(0); ++b) {
+                const int32_t* first = of_chunk.const_data_ptr<int32_t>() + b * of_chunk.size(1);
+                rows.emplace_back(first, first + of_chunk.size(1));
+            }
+        }
+    }
+    return selection;
 }
 
 Errors errors_of(const Plan& plan, const at::Device& device = at::kCPU) {
     SmallRun run(plan, {}, device);
     const StepResult got = run.step();
     const bool lora = plan.recipe.lora_rank > 0;
-    const ReferenceResult& truth = truth_of(plan, run.executor->weights().scalar_type());
+    const ReferenceResult& truth = truth_of(plan, run.executor->weights().scalar_type(), selection_of(run));
     const at::Tensor gradients = run.executor->weight_gradients().cpu();
     Errors errors{std::abs(got.loss - truth.loss) / truth.loss, relative_error(gradients, truth.gradients)};
     for (const Parameter& p : lora ? adapter_list(plan.model, plan.recipe) : parameter_list(plan.model)) {
@@ -159,6 +185,51 @@ TEST(Truth, EveryResidency) {
             }
         }
     }
+}
+
+// Planned for the most pages that any selection can touch: those of weights like these are not known before.
+Plan sparse(Plan plan, int64_t budget, int64_t block, int64_t sink, int64_t local) {
+    const int64_t page = plan.decisions.page.count(), chunk = plan.decisions.chunk.count();
+    plan.decisions.attention = {true, budget, block, sink, local};
+    RecordedSelection all{"every page", page, chunk, budget, block, 1, plan.chunks(), {0}, {}};
+    for (int64_t c = 0; c < plan.chunks(); ++c) {
+        for (int64_t p = 0; p < c * chunk / page; ++p) all.pages.push_back(static_cast<uint32_t>(p));
+        all.begin.push_back(static_cast<uint32_t>(all.pages.size()));
+    }
+    plan.selection.recorded = std::make_shared<RecordedSelection>(std::move(all));
+    return plan;
+}
+
+// Under the mask of what was selected the gradients are exact, whatever was selected; pages on the device, on
+// the host, in part; by one choice a chunk and by several.
+TEST(Truth, SelectedPages) {
+    const Residency device{3, 0, 0}, host{0, 0, 0}, layer{1, 0, 0}, chunks{0, 2, 0};
+    for (const int64_t block : {32, 8}) {
+        for (const auto& [kv, gradients] :
+             {std::pair{device, device}, {host, host}, {layer, chunks}, {chunks, host}, {device, host}}) {
+            Plan plan = sparse(small_plan(kFamilies[0], Dtype::fp64, 150, 32, 8), 5, block, 1, 2);
+            plan.decisions.kv_residency = kv;
+            plan.decisions.kv_gradient_residency = gradients;
+            plan.decisions.wavefront = block == 32 ? 1 : 2;
+            EXPECT_LT(worst_error(plan), 1e-10) << "block " << block << " kv " << kv.device_layers;
+            plan.decisions.attention_outputs = AttentionOutputs::host;
+            plan.decisions.activations = Activations::checkpoint_device;
+            EXPECT_LT(worst_error(plan), 1e-10)
+                << "block " << block << " kv " << kv.device_layers << ", outputs";
+        }
+    }
+    Plan half = sparse(small_plan(kFamilies[0], Dtype::bf16, 100, 32, 8), 5, 16, 1, 2);
+    half.recipe.gradients = Dtype::fp32;
+    half.decisions.kv_residency = half.decisions.kv_gradient_residency = host;
+    EXPECT_LT(errors_of(half).whole, 3e-2);
+}
+
+// With a budget of all pages nothing is left out.
+TEST(Truth, AllPagesSelectedIsDense) {
+    const Plan dense = small_plan(kFamilies[0], Dtype::fp64, 150, 32, 8);
+    SmallRun a(dense), b(sparse(dense, 32, 16, 1, 2));
+    EXPECT_NEAR(a.step().loss, b.step().loss, 1e-12);
+    EXPECT_LT(relative_error(b.executor->weight_gradients(), a.executor->weight_gradients()), 1e-12);
 }
 
 // Op::sequence counts modulo 256.
