@@ -11,8 +11,10 @@
 #include <optional>
 #include <system_error>
 
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "memory/arena.h"
+#include "program/selected.h"
 #include "run/executor.h"
 #include "run/initial.h"
 #include "run/measured.h"
@@ -108,6 +110,9 @@ Result<void> Training::read_input() {
     HEADROOM_TRY(tokens_, TokenSource::open(*plan_, static_cast<uint64_t>(o.seed), o.tokens));
     HEADROOM_CHECK(tokens_->check(0, o.steps));
     HEADROOM_CHECK(check_folder("--save-weights", o.save_weights));
+    if (!o.record_selection.empty() && (!plan_->decisions.attention.sparse || plan_->chunks() < 2))
+        return fail("--record-selection", "a plan that selects no pages",
+                    "a plan with sparse attention and more than one chunk");
     HEADROOM_TRY(program_, lower(*plan_));
     return {};
 }
@@ -173,9 +178,26 @@ Result<void> Training::finish() {
                                             : save_weights(*plan_, executor_->weights(), o.save_weights));
         say_({{"event", "saved"}, {"weights", o.save_weights}, {"config", config}});
     }
+    const bool sparse = plan_->decisions.attention.sparse && plan_->chunks() > 1;
+    Plan seen = *plan_;  // with the selection that was made
+    if (sparse) {
+        RecordedSelection made = executor_->selection();
+        made.source = "this run, " + machine_of(device_) + ", " + now();
+        seen.selection.recorded = std::make_shared<RecordedSelection>(std::move(made));
+    }
+    if (!o.record_selection.empty()) {
+        HEADROOM_CHECK(write_file(o.record_selection, write_selection(*seen.selection.recorded)));
+        say_({{"event", "written"}, {"selection", o.record_selection}});
+    }
     if (!o.output.empty()) {
-        HEADROOM_TRY(const Timeline t,
-                     measured_timeline(*plan_, *program_, std::move(result_), machine_of(device_), now()));
+        // The same operations, with the pages that moved and the memory that they took.
+        std::optional<Program> moved;
+        if (sparse) {
+            HEADROOM_TRY(moved, lower(*plan_, headroom::select_pages(seen)));
+        }
+        HEADROOM_TRY(Timeline t, measured_timeline(*plan_, moved ? *moved : *program_, std::move(result_),
+                                                   machine_of(device_), now()));
+        if (sparse) t.selection_source = seen.selection.recorded->source;
         HEADROOM_CHECK(write_timeline(t, o.output));
         say_({{"event", "written"}, {"timeline", o.output}});
     }

@@ -27,6 +27,10 @@ void add_run_options(CLI::App& app, RunOptions& o) {
            "--save-weights", o.save_weights,
            "Write the trained weights there as transformers loads them: model.safetensors, config.json")
         ->type_name("FOLDER");
+    app.add_option(
+           "--record-selection", o.record_selection,
+           "Write the pages that the last step selected, for [selection] of a scenario (sparse attention)")
+        ->type_name("FILE");
     app.add_option("--learning-rate", o.learning_rate, "Of the optimizer")->check(CLI::NonNegativeNumber);
     app.add_option("-o,--output", o.output, "The measured timeline, *.trace.json.gz")->type_name("FILE");
 }

@@ -14,8 +14,9 @@ namespace headroom::cli {
 struct RunOptions {
     std::string plan, device = "cuda", output;
     int64_t steps = 1, seed = 0;
-    std::string weights, tokens;  // files; empty: seeded
-    std::string save_weights;     // a folder; empty: not saved
+    std::string weights, tokens;   // files; empty: seeded
+    std::string save_weights;      // a folder; empty: not saved
+    std::string record_selection;  // a file; empty: not written
     double learning_rate = 1e-4;
 };
 

@@ -3,6 +3,9 @@
 
 #include "decoder/parameters.h"
 #include "engine/run/plan_files.h"
+#include "engine/run/small_model.h"
+#include "search/evaluate.h"
+#include "timeline/compare.h"
 #include "timeline/timeline.h"
 
 namespace headroom::engine::test {
@@ -40,6 +43,39 @@ TEST_F(TrainingTest, TokensFromAFileDecideTheLoss) {
     ASSERT_EQ(found.size(), 3u);
     EXPECT_NE(found[0], found[1]);  // the second context
     EXPECT_EQ(found[0], found[2]);  // the first again
+}
+
+// What a run selected plans the same run to the byte.
+TEST_F(TrainingTest, ASelectionThatWasMadeIsPlannedWith) {
+    Plan plan = sparse(training_plan(), 5, 16, 1, 2);
+    plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = {0, 0, 0};
+    cli::RunOptions o = options(plan);
+    o.record_selection = at("selection.json");
+    const std::vector<double> first = losses(o);
+    const Result<RecordedSelection> made = read_selection(o.record_selection);
+    ASSERT_TRUE(made) << made.error().text();
+    EXPECT_EQ(made->chunks, plan.chunks());
+    EXPECT_NE(*made, *plan.selection.recorded);
+    plan.selection.recorded = std::make_shared<RecordedSelection>(*made);
+    o = options(plan);
+    o.output = at("measured.trace.json.gz");
+    EXPECT_EQ(losses(o), first);
+    const Result<Timeline> measured = read_timeline(o.output), predicted = predict(plan);
+    ASSERT_TRUE(measured) << measured.error().text();
+    ASSERT_TRUE(predicted) << predicted.error().text();
+    ASSERT_EQ(measured->traffic.size(), predicted->traffic.size());
+    for (size_t i = 0; i < measured->traffic.size(); ++i) {
+        EXPECT_EQ(measured->traffic[i].selected, predicted->traffic[i].selected);
+        EXPECT_EQ(measured->traffic[i].loaded_bytes, predicted->traffic[i].loaded_bytes);
+        EXPECT_EQ(measured->traffic[i].first_touched, predicted->traffic[i].first_touched);
+    }
+    const Result<Comparison> c = compare(*predicted, *measured);
+    ASSERT_TRUE(c) << c.error().text();
+    EXPECT_EQ(c->unmatched_ops, 0);
+    for (const Difference& d : c->differences) {
+        if (d.group != "tier") continue;
+        EXPECT_EQ(d.predicted, d.measured) << d.what;
+    }
 }
 
 TEST_F(TrainingTest, WhatIsWrongIsToldBeforeAnythingBegins) {

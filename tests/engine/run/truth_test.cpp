@@ -187,19 +187,6 @@ TEST(Truth, EveryResidency) {
     }
 }
 
-// Planned for the most pages that any selection can touch: those of weights like these are not known before.
-Plan sparse(Plan plan, int64_t budget, int64_t block, int64_t sink, int64_t local) {
-    const int64_t page = plan.decisions.page.count(), chunk = plan.decisions.chunk.count();
-    plan.decisions.attention = {true, budget, block, sink, local};
-    RecordedSelection all{"every page", page, chunk, budget, block, 1, plan.chunks(), {0}, {}};
-    for (int64_t c = 0; c < plan.chunks(); ++c) {
-        for (int64_t p = 0; p < c * chunk / page; ++p) all.pages.push_back(static_cast<uint32_t>(p));
-        all.begin.push_back(static_cast<uint32_t>(all.pages.size()));
-    }
-    plan.selection.recorded = std::make_shared<RecordedSelection>(std::move(all));
-    return plan;
-}
-
 // Under the mask of what was selected the gradients are exact, whatever was selected; pages on the device, on
 // the host, in part; by one choice a chunk and by several.
 TEST(Truth, SelectedPages) {

@@ -78,8 +78,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"{ piece = \"128KiB\", gb_s = 23 }", "{ piece = \"128KiB\", gbs = 23 }", "gb_s"},
         Case{"{ piece = \"128KiB\", gb_s = 23 }", "7", "table"},
         Case{"[interference.gemm]", "[interference.gemms]", "gemm"},
-        Case{"to_device = 0.82", "to_device = 0", "above 0"},
-        Case{"to_device = 0.82", "to_devise = 0.8", "to_device"},
+        Case{"to_device = 0.985", "to_device = 0", "above 0"},
+        Case{"to_device = 0.985", "to_devise = 0.8", "to_device"},
         Case{"tflops = 541", "tflops = \"541\"", "above 0"}, Case{"title = ", "title == ", "f.toml:4"},
         Case{"[disk]\n", "[disk\n", "f.toml"}));
 
