@@ -17,26 +17,30 @@ kernels::SelectShape shape_of(const at::Tensor& q, const at::Tensor& means, cons
             c.block,   c.budget,  c.sink,        c.local};
 }
 
-// [blocks, P] votes; scores [g, rows, P] of one block at a time.
+// [blocks, P] votes; scores [g, rows, P] of some queries of a block at a time.
 void vote(const at::Tensor& q, const at::Tensor& means, int64_t block, at::Tensor votes,
           const at::Tensor& scores) {
     const int64_t T = q.size(0), groups = means.size(1), pages = means.size(0);
     const at::Tensor vectors = means.to(votes.scalar_type()).permute({1, 2, 0});
     const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(2)));
     for (int64_t b = 0; b < votes.size(0); ++b) {
-        const int64_t rows = std::min(block, T - b * block);
-        const at::Tensor queries = q.narrow(0, b * block, rows)
-                                       .to(votes.scalar_type())
-                                       .unflatten(1, {groups, -1})
-                                       .sum(2)
-                                       .to(q.scalar_type())
-                                       .to(votes.scalar_type())
-                                       .permute({1, 0, 2});
-        at::Tensor s = scores.narrow(0, 0, groups * rows * pages).view({groups, rows, pages});
-        at::bmm_out(s, queries, vectors);
-        s.mul_(scale).sub_(s.amax(-1, true)).exp_();
-        s.div_(s.sum(-1, true));
-        votes[b].copy_(s.sum(at::IntArrayRef{0, 1}));
+        votes[b].zero_();
+        const int64_t end = std::min(T, (b + 1) * block);
+        for (int64_t first = b * block; first < end; first += kScoredQueries) {
+            const int64_t rows = std::min(kScoredQueries, end - first);
+            const at::Tensor queries = q.narrow(0, first, rows)
+                                           .to(votes.scalar_type())
+                                           .unflatten(1, {groups, -1})
+                                           .sum(2)
+                                           .to(q.scalar_type())
+                                           .to(votes.scalar_type())
+                                           .permute({1, 0, 2});
+            at::Tensor s = scores.narrow(0, 0, groups * rows * pages).view({groups, rows, pages});
+            at::bmm_out(s, queries, vectors);
+            s.mul_(scale).sub_(s.amax(-1, true)).exp_();
+            s.div_(s.sum(-1, true));
+            votes[b].add_(s.sum(at::IntArrayRef{0, 1}));
+        }
     }
 }
 

@@ -20,7 +20,7 @@ struct PageChoice {
     int64_t sink = 0, local = 0;  // first and last past pages that every block selects
 };
 
-// Bytes of select_pages' scratch: the votes of all blocks, and the scores of one.
+// Bytes of select_pages' scratch (program/selection_scratch.h).
 int64_t select_scratch_bytes(int64_t tokens, int64_t groups, int64_t pages, int64_t block);
 
 // selection [ceil(T / block), min(budget, P)] int32: for each block its pages, ascending. Votes of a page:

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "kernels/pointwise.h"
+#include "program/selection_scratch.h"
 
 namespace headroom::engine::kernels {
 
@@ -19,10 +20,7 @@ struct SelectShape {
     int64_t tokens, heads, groups, dim, pages, block;
     int64_t budget, sink, local;
     int64_t blocks() const { return (tokens + block - 1) / block; }
-    // Votes of all blocks, and what the scores of one block would take.
-    int64_t scratch_bytes() const {
-        return (blocks() + (block < tokens ? block : tokens) * groups) * pages * 4;
-    }
+    int64_t scratch_bytes() const { return selection_scratch_bytes(tokens, block, groups, pages); }
 };
 inline constexpr int64_t kMostDim = 256;
 

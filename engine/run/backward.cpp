@@ -143,6 +143,20 @@ std::string Executor::State::gradient_slot(bool fresh) const {
     return fresh ? gradient_slots_.slot() : gradient_slots_.last_slot();
 }
 
+// Pages [first, last) that have sums, as they lie in the slot: by page, wherever the host keeps them.
+std::vector<PageRun> Executor::State::own_slot_runs(int64_t first, int64_t last) const {
+    std::vector<PageRun> runs;
+    for (int64_t p = first; p < last; ++p) {
+        if (!host_pages_.has(PageKind::gradient, layer_, p)) continue;
+        if (!runs.empty() && runs.back().first + runs.back().count == p) {
+            ++runs.back().count;
+        } else {
+            runs.push_back({p, 1, p - first});
+        }
+    }
+    return runs;
+}
+
 void Executor::State::add_own_sums() {
     if (chunk_ + 1 == plan.chunks()) return;  // no later chunk attended it
     const Model& m = plan.model;
@@ -150,7 +164,9 @@ void Executor::State::add_own_sums() {
     const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
     const int64_t first = chunk_first() / page, last = first + ceil_div(rows_, page);
     const bool here = gradient_place(chunk_) == PastPlace::device;
-    for (const PageRun& run : (here ? pages_ : host_pages_).runs(PageKind::gradient, layer_, first, last)) {
+    const std::vector<PageRun> runs =
+        here ? pages_.runs(PageKind::gradient, layer_, first, last) : own_slot_runs(first, last);
+    for (const PageRun& run : runs) {
         const int64_t at = run.first * page - chunk_first(), count = std::min(run.count * page, rows_ - at);
         for (int half = 0; half < 2; ++half) {
             const at::Tensor sums =

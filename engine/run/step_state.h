@@ -124,6 +124,7 @@ private:
     Result<void> accumulate(const Op& op);
     std::string gradient_slot(bool fresh) const;
     void add_own_sums();
+    std::vector<PageRun> own_slot_runs(int64_t first, int64_t last) const;
     void rope_backward();
     void close_chunk();
     void embed_backward();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "program/selection_scratch.h"
+
 namespace headroom {
 namespace {
 
@@ -88,9 +90,8 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         // Source and target of K and of V of each selected page.
         builder.buffer("page lists", Tier::host, Category::page_tables,
                        kPageLists * round_up(gathered_pages * 4 * 8, kAlignment));
-        // Votes of all blocks of a chunk, and the scores of one block.
         builder.buffer("scores", Tier::device, Category::selection,
-                       (blocks + std::min(a.block, chunk) * s.kv_heads) * past_pages * 4);
+                       selection_scratch_bytes(chunk, std::min(a.block, chunk), s.kv_heads, past_pages));
     }
     emitter.reserve_past(emission, gathered);
     bool kv_travels = false, gradients_travel = false;

@@ -58,6 +58,11 @@ TEST(SelectPages, TiesGoToTheLowerPage) {
     EXPECT_TRUE(selection.equal(at::tensor({0, 1, 2, 8, 0, 1, 2, 8}, at::kInt).view({2, 4})));
 }
 
+TEST(SelectPages, ABlockOfManyQueriesIsScoredInParts) {
+    const Case c{drawn({1100, 2, 4}, 1, at::kDouble), drawn({20, 1, 4}, 2, at::kDouble), {1100, 6, 1, 2}};
+    expect_selection(selected(c), votes_of(c.q, c.means, c.choice.block), c.choice, 1e-9);
+}
+
 TEST(SelectPages, ReadsQueriesThatLieInWiderRows) {
     const at::Tensor rows = drawn({10, 6 * 4}, 1, at::kDouble);
     const Case wide{

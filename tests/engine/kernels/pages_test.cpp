@@ -2,6 +2,8 @@
 // bits.
 #include "kernels/pages.h"
 
+#include <ATen/cuda/CUDAContext.h>
+
 #include <numeric>
 
 #include "engine/decoder/page_lists.h"
@@ -23,6 +25,7 @@ TEST_F(Kernels, CopyPagesOnTheDeviceAndOverTheLink) {
                 destination.zero_();
                 copy_pages(addresses_of(source, from, at::kCUDA), addresses_of(destination, to, at::kCUDA),
                            values * 2, most_blocks);
+                at::cuda::getCurrentCUDAStream().synchronize();  // reading pinned memory waits for nothing
                 EXPECT_TRUE(destination.cpu().equal(host.flip(0)));
             }
         }

@@ -89,24 +89,23 @@ TEST(AuthorsKernels, TheFitMeetsItsTwoRuns) {
     EXPECT_NEAR(say("their code, dense 64K (fit)", run_64k(fitted()), t64), 0, 1e-3);
 }
 
-// Both figures of 256K without a look at them. Predicted: offload 2.7 % slower than none, nearly all of it
-// because copies slow kernels down (0.82, measured with a library GEMM); transfers hide. Published: offload
-// 3 % FASTER. Their claim of less than 5 % for offload is met; the order of the two is not, and nothing here
-// explains it.
+// Both figures of 256K without a look at them. Predicted: a tie (offload 0.3 % slower than none: transfers
+// hide). Published: offload 3 % FASTER. Their claim of less than 5 % for offload is met; the order of the two
+// is not, and nothing here explains it.
 TEST(AuthorsKernels, Dense256k) {
     const double stays = predicted("qwen2.5-7b-256k-oomb-dense-h200", fitted());
     const double travels = predicted("qwen2.5-7b-256k-oomb-dense-offload-h200", fitted());
     const double undisturbed =
         predicted("qwen2.5-7b-256k-oomb-dense-offload-h200", fitted(), {}, /*copies_disturb=*/false);
     EXPECT_NEAR(say("256K dense, on the device", stays, published("oomb-dense-256k")["step_s"]), 0, 0.05);
-    // +9.9 %: the 6 % of the pair's order on top.
+    // +7.3 %: the 3 % of the pair's order on top.
     EXPECT_NEAR(say("256K dense, offloaded", travels, published("oomb-dense-offload-256k")["step_s"]), 0,
-                0.11);
+                0.08);
     fmt::print("offload over none: predicted {:.3f} ({:.3f} if copies slowed nothing), published {:.3f}\n",
                travels / stays, undisturbed / stays,
                published("oomb-dense-offload-256k")["step_s"].get<double>() /
                    published("oomb-dense-256k")["step_s"].get<double>());
-    EXPECT_LT(travels / stays, 1.05) << "their claim: offload costs less than 5 %";
+    EXPECT_LT(travels / stays, 1.01) << "their claim: offload costs less than 5 %";
     EXPECT_GE(undisturbed, stays) << "no transfer makes a step faster";
 }
 
@@ -132,7 +131,7 @@ TEST(AuthorsKernels, SparseIsLongerThanTheDenseRatesSay) {
             published("oomb-sparse-offload-256k")["step_s"])};
     for (const double error : errors) {
         EXPECT_LT(error, 0);
-        EXPECT_GT(error, -0.33);
+        EXPECT_GT(error, -0.37);
     }
 }
 
