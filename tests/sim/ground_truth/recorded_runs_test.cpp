@@ -17,13 +17,19 @@ namespace {
 
 struct Recorded {
     const char* file;
-    double step_error;  // largest allowed, relative
+    double step_error;         // largest allowed, relative
+    double host_error = 0.01;  // of the host's peak
 };
 
 // As predicted when recorded: -7.8 % at 64Ki, -6.7 % at 8Ki; both before any calibration of what the kernels
 // of the engine reach (attention forward and backward are predicted 15 to 20 % too fast).
+// Sparse: the plan's model of selections assumes that chunks choose no page again; what they did choose is in
+// the measured memory.
 const Recorded kRecorded[] = {{"h200-2026-11-29/qwen2.5-7b-64k-exact.trace.json.gz", 0.08},
-                              {"h200-2026-11-29/qwen2.5-7b-8k-exact.trace.json.gz", 0.08}};
+                              {"h200-2026-11-29/qwen2.5-7b-8k-exact.trace.json.gz", 0.08},
+                              {"h200-2026-11-30/qwen2.5-7b-64k-exact-offload.trace.json.gz", 0.08},
+                              {"h200-2026-11-30/qwen2.5-7b-128k-sparse-offload.trace.json.gz", 0.08, 0.06},
+                              {"h200-2026-11-30/qwen2.5-7b-256k-exact-offload.trace.json.gz", 0.08}};
 
 TEST(RecordedRuns, ArePredicted) {
     for (const Recorded& r : kRecorded) {
@@ -43,7 +49,9 @@ TEST(RecordedRuns, ArePredicted) {
         for (const Difference& d : c->differences) {
             if (d.group == "step" || d.group == "tier")
                 std::printf("%-60s %-12s %+6.2f %%\n", r.file, d.what.c_str(), 100 * d.error);
-            const double allowed = d.group == "step" ? r.step_error : 0.01;
+            const double allowed = d.group == "step"       ? r.step_error
+                                   : d.what == "host peak" ? r.host_error
+                                                           : 0.01;
             if (d.group == "step" || d.group == "tier") {
                 EXPECT_LT(std::abs(d.error), allowed) << d.what;
             }
