@@ -133,17 +133,39 @@ std::byte* Executor::State::in_slot(const std::string& slot, int64_t place, int 
 Result<void> Executor::State::move_selected(PageKind kind, const std::string& slot,
                                             const std::vector<uint32_t>& pages, bool to_slot) {
     const Buffer* pool = find("host page pool");
-    copies_.clear();
+    std::vector<std::pair<std::byte*, std::byte*>> pieces;  // to, from
     for (int half = 0; half < 2; ++half) {
         for (size_t i = 0; i < pages.size(); ++i) {
             if (!host_pages_.has(kind, layer_, pages[i])) continue;  // a sum that does not exist yet
             std::byte* const there = data(*pool) + half * (pool->bytes / 2) +
                                      host_pages_.unit(kind, layer_, pages[i]) * unit_bytes();
             std::byte* const here = in_slot(slot, static_cast<int64_t>(i), half);
-            copies_.add(to_slot ? here : there, to_slot ? there : here, unit_bytes());
+            pieces.emplace_back(to_slot ? here : there, to_slot ? there : here);
         }
     }
+    if (plan.decisions.page_copy == PageCopy::gather) {
+        copy_by_kernel(pieces);
+        return {};
+    }
+    copies_.clear();
+    for (const auto& [to, from] : pieces) copies_.add(to, from, unit_bytes());
     return issue_copies();
+}
+
+// Enough to fill the link, few enough to leave the chip to others (kernels/pages.h).
+constexpr int64_t kLinkBlocks = 16;
+
+void Executor::State::copy_by_kernel(const std::vector<std::pair<std::byte*, std::byte*>>& pieces) {
+    const auto count = static_cast<int64_t>(pieces.size());
+    if (count == 0) return;
+    std::byte* const list = next_list(2 * count * 8);
+    auto* const from = reinterpret_cast<int64_t*>(list);
+    for (int64_t i = 0; i < count; ++i) {
+        from[i] = reinterpret_cast<int64_t>(pieces[static_cast<size_t>(i)].second);
+        from[count + i] = reinterpret_cast<int64_t>(pieces[static_cast<size_t>(i)].first);
+    }
+    copy_pages(list_view(list, count, at::kLong), list_view(list + count * 8, count, at::kLong), unit_bytes(),
+               kLinkBlocks);
 }
 
 std::vector<uint32_t> Executor::State::selected_off_device(const Residency& home) {

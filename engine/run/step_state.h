@@ -162,6 +162,7 @@ private:
     std::byte* in_slot(const std::string& slot, int64_t place, int half) const;
     Result<void> move_selected(PageKind kind, const std::string& slot, const std::vector<uint32_t>& pages,
                                bool to_slot);
+    void copy_by_kernel(const std::vector<std::pair<std::byte*, std::byte*>>& pieces);  // to, from
     Result<void> load_selected();
     void gather_selected();
     at::Tensor by_block(const std::string& buffer, int half) const;  // [blocks, keys, g, d]

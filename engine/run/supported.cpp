@@ -36,7 +36,8 @@ Result<void> check_supported(const Plan& plan) {
     if (d.kv_residency.disk_chunks > 0) return refuse("plan.kv", "pages on disk", "'device' or 'host'");
     if (d.kv_gradient_residency.disk_chunks > 0)
         return refuse("plan.kv_gradients", "pages on disk", "'device' or 'host'");
-    if (d.page_copy == PageCopy::gather) return refuse("plan.page_copy", "'gather'", "'batch' or 'loop'");
+    if (d.page_copy == PageCopy::gather && !d.attention.sparse)
+        return refuse("plan.page_copy", "'gather', and attention is dense", "'batch' or 'loop'");
     if (d.load_gradients_forward) return refuse("plan.load_gradients_forward", "true", "false");
     if (d.write_back_clean) return refuse("plan.write_back_clean", "true", "false");
     if (d.weights_home != Home::device) return refuse("plan.weights_home", "not on the device", "'device'");

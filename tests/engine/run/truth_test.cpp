@@ -201,6 +201,7 @@ TEST(Truth, SelectedPages) {
             EXPECT_LT(worst_error(plan), 1e-10) << "block " << block << " kv " << kv.device_layers;
             plan.decisions.attention_outputs = AttentionOutputs::host;
             plan.decisions.activations = Activations::checkpoint_device;
+            plan.decisions.page_copy = PageCopy::gather;
             EXPECT_LT(worst_error(plan), 1e-10)
                 << "block " << block << " kv " << kv.device_layers << ", outputs";
         }
@@ -322,6 +323,25 @@ TEST(Truth, OffloadOnAGpu) {
                 plan.decisions.prefetch = 2;
                 EXPECT_LT(worst_error(plan, at::Device("cuda:0")), 1e-10);
             }
+        }
+    }
+}
+
+// bf16: kernels choose, gather and sum; copies in batches and by a kernel.
+TEST(Truth, SelectedPagesOnAGpu) {
+    if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
+    const Residency device{3, 0, 0}, host{0, 0, 0};
+    for (const int64_t block : {64, 16}) {
+        for (const auto& [kv, copy] :
+             {std::pair{device, PageCopy::batch}, {host, PageCopy::batch}, {host, PageCopy::gather}}) {
+            Plan plan = sparse(small_plan(kFamilies[0], Dtype::bf16, 1000, 64, 16), 12, block, 1, 2);
+            plan.recipe.gradients = Dtype::fp32;
+            plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = kv;
+            plan.decisions.page_copy = copy;
+            plan.decisions.wavefront = 2;
+            const Errors errors = errors_of(plan, at::Device("cuda:0"));
+            std::printf("block %ld: %.2e, worst %.2e\n", block, errors.whole, errors.worst);
+            EXPECT_LT(errors.whole, kBf16);
         }
     }
 }
