@@ -146,31 +146,6 @@ __global__ void cross_entropy_rows(bf16* logits, const int64_t* targets, float* 
     }
 }
 
-// 32 well-mixed bits of an index. Source: splitmix64 (Steele, Lea, Flood, 2014).
-__device__ uint32_t bits_of(uint64_t seed, uint64_t index) {
-    uint64_t z = seed + index * 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return static_cast<uint32_t>((z ^ (z >> 31)) >> 32);
-}
-
-__global__ void adamw_values(bf16* weights, const float* gradients, float* first, float* second,
-                             int64_t count, int64_t index, AdamW s) {
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-         i += static_cast<int64_t>(gridDim.x) * blockDim.x) {
-        const float g = gradients[i] * s.clip;
-        const float m = s.beta1 * first[i] + (1.0f - s.beta1) * g;
-        const float v = s.beta2 * second[i] + (1.0f - s.beta2) * g * g;
-        first[i] = m;
-        second[i] = v;
-        const float w = __bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(weights + i));
-        const float updated = w * (1.0f - s.rate * s.decay) -
-                              s.rate * (m / s.correction1) / (sqrtf(v / s.correction2) + s.epsilon);
-        const uint32_t noise = bits_of(s.seed, static_cast<uint64_t>(index + i)) & 0xffffu;
-        weights[i] = static_cast<bf16>((__float_as_uint(updated) + noise) >> 16);
-    }
-}
-
 unsigned blocks_for(int64_t values) {
     return static_cast<unsigned>((values + kThreads - 1) / kThreads);
 }
@@ -217,12 +192,6 @@ void cross_entropy(bf16* logits, const int64_t* targets, float* losses, int64_t 
                    float scale, cudaStream_t stream) {
     cross_entropy_rows<<<static_cast<unsigned>(rows), 1024, 0, stream>>>(logits, targets, losses, columns,
                                                                          scale);
-}
-
-void adamw(bf16* weights, const float* gradients, float* first, float* second, int64_t count, int64_t index,
-           const AdamW& settings, cudaStream_t stream) {
-    const unsigned blocks = blocks_for(count) < 132u * 32u ? blocks_for(count) : 132u * 32u;
-    adamw_values<<<blocks, kThreads, 0, stream>>>(weights, gradients, first, second, count, index, settings);
 }
 
 }  // namespace headroom::engine::kernels

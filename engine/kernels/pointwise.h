@@ -35,12 +35,5 @@ void merge(bf16* out, float* lse, const bf16* part, const float* part_lse, int64
 // losses [rows] and, in place of the logits, their gradient times scale; a negative target does not count.
 void cross_entropy(bf16* logits, const int64_t* targets, float* losses, int64_t rows, int64_t columns,
                    float scale, cudaStream_t stream);
-// AdamW on fp32 gradients and states; bf16 weights are rounded stochastically by a hash of seed and index.
-struct AdamW {
-    float rate, beta1, beta2, epsilon, decay, correction1, correction2, clip;
-    uint64_t seed;
-};
-void adamw(bf16* weights, const float* gradients, float* first, float* second, int64_t count, int64_t index,
-           const AdamW& settings, cudaStream_t stream);
 
 }  // namespace headroom::engine::kernels

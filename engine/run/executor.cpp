@@ -23,8 +23,15 @@ at::Tensor Executor::adapters() const {
 at::Tensor Executor::weight_gradients() const {
     return state_->gradients;
 }
-at::Tensor Executor::optimizer_states() const {
-    return state_->states;
+const OptimizerState& Executor::optimizer_state() const {
+    return state_->optimizer;
+}
+void Executor::begin_optimizer() {
+    if (state_->states.defined()) state_->states.zero_();
+    if (state_->optimizer.master.defined()) state_->optimizer.master.copy_(state_->trained);
+}
+void Executor::set_learning_rate(double rate) {
+    state_->settings.learning_rate = rate;
 }
 RecordedSelection Executor::selection() const {
     return state_->recorded();

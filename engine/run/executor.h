@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "decoder/optimizer.h"
 #include "decoder/parameters.h"
 #include "plan/plan.h"
 #include "program/program.h"
@@ -28,9 +29,9 @@ namespace headroom::engine {
 // Source of AdamW: Loshchilov, Hutter, arXiv 1711.05101.
 struct OptimizerSettings {
     double learning_rate = 1e-4;
-    double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1;
+    double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1;  // of AdamW
     double clip_norm = 1.0;  // gradients are scaled so that their norm is at most this; 0: never
-    uint64_t seed = 0;       // of the stochastic rounding of bf16 weights
+    uint64_t seed = 0;       // of the stochastic rounding of weights and states
 };
 
 struct StepResult {
@@ -53,8 +54,10 @@ public:
     at::Tensor adapters() const;
     // Of what is trained: the weights, or the adapters.
     at::Tensor weight_gradients() const;
-    // m, then v; undefined for sgd.
-    at::Tensor optimizer_states() const;
+    // What the optimizer keeps of what is trained. Master weights hold what the weights were rounded from.
+    const OptimizerState& optimizer_state() const;
+    // Moments to zero, master weights from the weights: how a run begins.
+    void begin_optimizer();
 
     // Runs one step over `tokens`, batch x context of them (int64, any device). `keep_going` is asked before
     // each op; false stops the step. Errors: interrupted; a page pool that runs over; an op that fails, by
@@ -67,6 +70,7 @@ public:
     at::Tensor selected(int64_t chunk, int64_t layer) const;
     int64_t steps_done() const;
     void set_steps_done(int64_t steps);  // of a resumed run
+    void set_learning_rate(double rate);
 
 private:
     struct State;

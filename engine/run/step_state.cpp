@@ -23,12 +23,12 @@ at::ScalarType scalar_type(Dtype dtype) {
 namespace {}  // namespace
 
 Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at::Tensor host_memory,
-                       OptimizerSettings optimizer)
+                       OptimizerSettings optimizer_settings)
     : plan(p),
       program(prog),
       arena(std::move(memory)),
       host(std::move(host_memory)),
-      settings(optimizer),
+      settings(optimizer_settings),
       streams(make_streams(arena.device(), prog)),
       type_(scalar_type(p.decisions.weights)),
       sum_(sum_type(type_)) {
@@ -49,8 +49,11 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
         adapters_ = adapters_in(plan.model, plan.recipe, adapters);
     }
     gradients = view("weight gradients", {trained.numel()}, scalar_type(plan.recipe.gradients));
-    if (plan.recipe.optimizer == Optimizer::adamw)
-        states = view("optimizer states", {2, trained.numel()}, scalar_type(plan.recipe.states));
+    if (by_name_.contains("optimizer states")) {
+        const int64_t bytes = ParameterBytes(plan).states_of(trained.numel()).count();
+        states = view("optimizer states", {bytes}, at::kByte);
+        optimizer = optimizer_state_in(plan.recipe, trained.numel(), states);
+    }
     if (adapters.defined()) {
         adapter_sums_ = adapters_in(plan.model, plan.recipe, gradients);
         sums_.layers.resize(plan.model.layers.size());
@@ -59,9 +62,6 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
     }
     touched_from_.assign(static_cast<size_t>(plan.model.layer_count()), 0);
     tokens_ = view("token ids", {plan.recipe.batch, plan.context.count()}, at::kInt);
-    random_ = arena.is_cpu() ? at::detail::getDefaultCPUGenerator().clone()
-                             : at::globalContext().defaultGenerator(arena.device()).clone();
-
     const Decisions& d = plan.decisions;
     kv_slots_ = {"staged pages", d.staging_slots};
     own_slots_ = {"own pages", d.wavefront + 1};
@@ -258,7 +258,6 @@ void Executor::State::begin(const at::Tensor& tokens) {
     next_norm_ = Norm::attention;
     next_norm_backward_ = Norm::mlp;
     next_gradient_ = Projection::down;
-    random_.set_current_seed(settings.seed + static_cast<uint64_t>(steps));
 }
 
 void Executor::State::multiply(Projection projection, at::Tensor out, const at::Tensor& left,

@@ -13,6 +13,7 @@
 
 #include "decoder/adapters.h"
 #include "decoder/attention.h"
+#include "decoder/optimizer.h"
 #include "decoder/pointwise.h"
 #include "decoder/products.h"
 #include "memory/copies.h"
@@ -72,6 +73,7 @@ struct Executor::State {
     at::Tensor weights, adapters;  // adapters: undefined where all weights are trained
     at::Tensor trained;            // the one of them that is
     at::Tensor gradients, states;  // of what is trained
+    OptimizerState optimizer;      // views of states
     int64_t steps = 0;
 
 private:
@@ -235,7 +237,6 @@ private:
     RopeTable rope_;                  // of this chunk and layer
     at::Tensor loss_sum_;             // fp64, one value, on the device
     double target_scale_ = 0, norm_ = 0;
-    at::Generator random_;
 };
 
 }  // namespace headroom::engine

@@ -24,6 +24,17 @@ Result<void> check_model(const Model& m) {
     return {};
 }
 
+// What the optimizer computes with.
+Result<void> check_formats(const Plan& plan) {
+    const Dtype weights = plan.decisions.weights;
+    if (weights != Dtype::fp64 && weights != Dtype::fp32 && weights != Dtype::bf16)
+        return refuse("plan.weights_dtype", "'" + std::string(name_of(weights)) + "'", "fp64, fp32, bf16");
+    const Recipe& r = plan.recipe;
+    if (r.master_weights && (weights == Dtype::fp64 || r.states == Dtype::fp64))
+        return refuse("training.master", "fp32 master weights beside fp64", "fp32 and bf16");
+    return {};
+}
+
 }  // namespace
 
 Result<void> check_supported(const Plan& plan) {
@@ -54,11 +65,7 @@ Result<void> check_supported(const Plan& plan) {
     if (d.mlp_tile.count() > 0 && d.mlp_tile < plan.context) return refuse("plan.mlp_tile", "tiles", "0");
     if (d.fill_head) return refuse("plan.fill_head", "true", "false");
     if (d.logits_fp32 != 0) return refuse("plan.logits_fp32", "copies", "0");
-    const Recipe& r = plan.recipe;
-    if (r.master_weights) return refuse("training.master_weights", "true", "false");
-    if (r.optimizer == Optimizer::adamw8bit)
-        return refuse("training.optimizer", "'adamw8bit'", "sgd, adamw, none");
-    return {};
+    return check_formats(plan);
 }
 
 }  // namespace headroom::engine

@@ -18,6 +18,7 @@
 #include "run/executor.h"
 #include "run/initial.h"
 #include "run/measured.h"
+#include "run/schedule.h"
 #include "run/supported.h"
 #include "run/token_source.h"
 #include "run/weights_io.h"
@@ -69,6 +70,29 @@ Result<void> check_folder(const std::string& option, const std::string& folder) 
     return {};
 }
 
+OptimizerSettings settings_of(const cli::RunOptions& o) {
+    OptimizerSettings s;
+    s.learning_rate = o.learning_rate;
+    s.beta1 = o.beta1;
+    s.beta2 = o.beta2;
+    s.epsilon = o.epsilon;
+    s.weight_decay = o.weight_decay;
+    s.clip_norm = o.clip_norm;
+    s.seed = static_cast<uint64_t>(o.seed);
+    return s;
+}
+
+Schedule schedule_of(const cli::RunOptions& o) {
+    Schedule s;
+    if (o.schedule == "linear") s.shape = Schedule::Shape::linear;
+    if (o.schedule == "cosine") s.shape = Schedule::Shape::cosine;
+    s.peak = o.learning_rate;
+    s.least = o.min_learning_rate;
+    s.warmup = o.warmup_steps;
+    s.total = o.total_steps > 0 ? o.total_steps : o.steps;
+    return s;
+}
+
 // The steps of one run.
 class Training {
 public:
@@ -79,6 +103,7 @@ public:
 private:
     Result<void> read_input();
     Result<void> begin();
+    Result<void> begin_weights(uint64_t seed);
     Result<void> step(int64_t index);
     Result<void> finish();
     bool show(int64_t step, OpId op);
@@ -93,6 +118,7 @@ private:
     std::optional<Arena> arena_;
     std::optional<Arena> host_arena_;
     std::optional<Executor> executor_;
+    Schedule schedule_;
     StepResult result_;
     Clock::time_point last_said_ = Clock::now();
 };
@@ -113,6 +139,8 @@ Result<void> Training::read_input() {
     if (!o.record_selection.empty() && (!plan_->decisions.attention.sparse || plan_->chunks() < 2))
         return fail("--record-selection", "a plan that selects no pages",
                     "a plan with sparse attention and more than one chunk");
+    schedule_ = schedule_of(o);
+    HEADROOM_CHECK(check_schedule(schedule_));
     HEADROOM_TRY(program_, lower(*plan_));
     return {};
 }
@@ -130,15 +158,20 @@ Result<void> Training::begin() {
     HEADROOM_TRY(const at::Tensor memory, arena_->view(0, {bytes}, at::kByte));
     HEADROOM_TRY(host_arena_, Arena::allocate(Tier::host, Bytes(host_bytes), device_));
     HEADROOM_TRY(const at::Tensor host, host_arena_->view(0, {host_bytes}, at::kByte));
-    OptimizerSettings settings;
-    settings.learning_rate = o.learning_rate;
-    settings.seed = static_cast<uint64_t>(o.seed);
+    const OptimizerSettings settings = settings_of(o);
     executor_.emplace(*plan_, *program_, memory, host, settings);
-    if (executor_->optimizer_states().defined()) executor_->optimizer_states().zero_();
-    if (executor_->adapters().defined())
-        HEADROOM_CHECK(fill_initial_adapters(*plan_, settings.seed, executor_->adapters()));
-    if (files_) return load_weights(plan_->model, *files_, executor_->weights());
-    return fill_initial_weights(*plan_, settings.seed, executor_->weights());
+    return begin_weights(settings.seed);
+}
+
+Result<void> Training::begin_weights(uint64_t seed) {
+    const bool adapted = executor_->adapters().defined();
+    if (adapted) HEADROOM_CHECK(fill_initial_adapters(*plan_, seed, executor_->adapters()));
+    if (!files_) HEADROOM_CHECK(fill_initial_weights(*plan_, seed, executor_->weights()));
+    executor_->begin_optimizer();
+    if (!files_) return {};
+    // Master weights take what the files hold, not what the weights were rounded to.
+    const at::Tensor master = adapted ? at::Tensor() : executor_->optimizer_state().master;
+    return load_weights(plan_->model, *files_, executor_->weights(), master);
 }
 
 bool Training::show(int64_t step, OpId op) {
@@ -155,12 +188,18 @@ bool Training::show(int64_t step, OpId op) {
 
 Result<void> Training::step(int64_t index) {
     HEADROOM_TRY(const at::Tensor ids, tokens_->of_step(index));
+    const double rate = learning_rate(schedule_, index);
+    executor_->set_learning_rate(rate);
     const auto begin = Clock::now();
     HEADROOM_TRY(result_, executor_->step(ids.to(device_), [&](OpId op) { return show(index, op); }));
     const double seconds = seconds_since(begin);
-    Json line{{"event", "step"},      {"step", index},
-              {"loss", result_.loss}, {"gradient_norm", result_.gradient_norm},
-              {"seconds", seconds},   {"tokens_per_second", static_cast<double>(ids.numel()) / seconds}};
+    Json line{{"event", "step"},
+              {"step", index},
+              {"loss", result_.loss},
+              {"gradient_norm", result_.gradient_norm},
+              {"learning_rate", rate},
+              {"seconds", seconds},
+              {"tokens_per_second", static_cast<double>(ids.numel()) / seconds}};
     if (device_.is_cuda()) {
         size_t free = 0, total = 0;
         (void)cudaMemGetInfo(&free, &total);

@@ -3,6 +3,40 @@
 #include <CLI/CLI.hpp>
 
 namespace headroom::cli {
+namespace {
+
+void add_optimizer_options(CLI::App& app, RunOptions& o) {
+    const auto rate = [&](const char* name, double& value, const char* help) {
+        app.add_option(name, value, help)->check(CLI::Range(0.0, 1e6));
+    };
+    const auto share = [&](const char* name, double& value, const char* help) {
+        app.add_option(name, value, help)
+            ->check(CLI::Validator(
+                [](const std::string& text) {
+                    double v = -1;
+                    return CLI::detail::lexical_cast(text, v) && v >= 0 && v < 1 ? "" : "not in [0, 1)";
+                },
+                "in [0, 1)"));
+    };
+    rate("--learning-rate", o.learning_rate, "Of the optimizer: the highest of the schedule");
+    app.add_option("--schedule", o.schedule,
+                   "Of the learning rate after the warm-up: constant, or down to the least by a line or half "
+                   "a cosine")
+        ->check(CLI::IsMember({"constant", "linear", "cosine"}));
+    app.add_option("--warmup-steps", o.warmup_steps, "Steps in which the learning rate rises in a line")
+        ->check(CLI::Range(0, 1'000'000'000));
+    app.add_option("--total-steps", o.total_steps,
+                   "Step at which the schedule reaches the least rate (default: --steps)")
+        ->check(CLI::Range(1, 1'000'000'000));
+    rate("--min-learning-rate", o.min_learning_rate, "The least of the schedule");
+    share("--beta1", o.beta1, "Of AdamW: what stays of the first moment in a step");
+    share("--beta2", o.beta2, "Of AdamW: what stays of the second moment in a step");
+    app.add_option("--epsilon", o.epsilon, "Of AdamW")->check(CLI::Range(1e-30, 1.0));
+    rate("--weight-decay", o.weight_decay, "Of AdamW, times the learning rate");
+    rate("--clip-norm", o.clip_norm, "Gradients are scaled so that their norm is at most this; 0: never");
+}
+
+}  // namespace
 
 void add_run_options(CLI::App& app, RunOptions& o) {
     app.add_option("plan", o.plan, "A plan file, as `headroom plan -o` writes it")
@@ -31,7 +65,7 @@ void add_run_options(CLI::App& app, RunOptions& o) {
            "--record-selection", o.record_selection,
            "Write the pages that the last step selected, for [selection] of a scenario (sparse attention)")
         ->type_name("FILE");
-    app.add_option("--learning-rate", o.learning_rate, "Of the optimizer")->check(CLI::NonNegativeNumber);
+    add_optimizer_options(app, o);
     app.add_option("-o,--output", o.output, "The measured timeline, *.trace.json.gz")->type_name("FILE");
 }
 

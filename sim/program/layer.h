@@ -46,12 +46,19 @@ struct ParameterUnits {
     int64_t adapters = 0;  // LoRA parameters, part of no layer's `layers`
 };
 
+// Parameters that share a scale of 8-bit states.
+inline constexpr int64_t kStateBlock = 256;
+
 // Bytes of optimizer states (and fp32 master weights) per trained parameter, and of weights, gradients.
 struct ParameterBytes {
     explicit ParameterBytes(const Plan& plan);
     int64_t weight, gradient;
-    double states;  // adamw8bit: 2 + 8/256
+    // Optimizer states and fp32 master weights of so many parameters in one piece: adamw8bit has two codes of
+    // a byte each, and two fp32 scales for every kStateBlock of them that is begun.
     Bytes states_of(int64_t parameters) const;
+
+private:
+    int64_t state_, block_;  // bytes for each parameter, for each block
 };
 
 // What a layer leaves for its backward pass. Ids may repeat (in-place use).

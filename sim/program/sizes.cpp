@@ -74,25 +74,28 @@ int64_t ParameterUnits::trainable() const {
 
 ParameterBytes::ParameterBytes(const Plan& plan)
     : weight(bytes_of(plan.decisions.weights, 1).count()),
-      gradient(bytes_of(plan.recipe.gradients, 1).count()) {
-    const double moment = static_cast<double>(bytes_of(plan.recipe.states, 1).count());
+      gradient(bytes_of(plan.recipe.gradients, 1).count()),
+      state_(0),
+      block_(0) {
+    const int64_t moment = bytes_of(plan.recipe.states, 1).count();
     switch (plan.recipe.optimizer) {
         case Optimizer::none:
         case Optimizer::sgd:
-            states = 0;
             break;
         case Optimizer::adamw:
-            states = 2 * moment;
+            state_ = 2 * moment;
             break;
         case Optimizer::adamw8bit:
-            states = 2 + 2 * 4.0 / 256;
-            break;  // int8 and an fp32 scale per 256, twice
+            state_ = 2;
+            block_ = 2 * 4;
+            break;
     }
-    if (plan.recipe.master_weights && plan.recipe.optimizer != Optimizer::none) states += 4;
+    if (plan.recipe.master_weights && plan.recipe.optimizer != Optimizer::none) state_ += 4;
 }
 
 Bytes ParameterBytes::states_of(int64_t parameters) const {
-    return Bytes(static_cast<int64_t>(std::ceil(states * static_cast<double>(parameters))));
+    return Bytes(
+        checked_add(checked_mul(state_, parameters), checked_mul(block_, ceil_div(parameters, kStateBlock))));
 }
 
 double own_keys_seen(int64_t tokens, int64_t window) {

@@ -72,18 +72,6 @@ void cross_entropy_(benchmark::State& state) {
 }
 HEADROOM_GPU_BENCHMARK(cross_entropy_);
 
-void adamw_(benchmark::State& state) {
-    const int64_t n = 128 << 20;
-    const at::Tensor w = drawn({n}), g = drawn({n}, at::kFloat), m = drawn({n}, at::kFloat),
-                     v = drawn({n}, at::kFloat).square_();
-    const kernels::AdamW s{1e-4f, 0.9f, 0.95f, 1e-8f, 0.1f, 0.1f, 0.05f, 1.0f, 7};
-    measure(state, kMemory, bytes_of({w, w, g, m, m, v, v}), [&] {
-        kernels::adamw(bits(w), g.data_ptr<float>(), m.data_ptr<float>(), v.data_ptr<float>(), n, 0, s,
-                       current_stream());
-    });
-}
-HEADROOM_GPU_BENCHMARK(adamw_);
-
 void column_sums_(benchmark::State& state) {
     const at::Tensor x = drawn({kTokens, (kHeads + 2 * kGroups) * kDim});
     at::Tensor sums = drawn({x.size(1)}, at::kFloat);

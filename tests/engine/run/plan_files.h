@@ -1,6 +1,8 @@
 // Small plans as files, and runs of them as `headroom-engine run` makes them.
 #pragma once
 
+#include <ATen/Parallel.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -21,6 +23,9 @@ inline Plan training_plan() {
 
 class TrainingFolder : public ScratchFolder {
 protected:
+    // One thread: the models are small, and threads that wait for each other take whole seconds where the
+    // machine does something else too.
+    TrainingFolder() { at::set_num_threads(1); }
     // The plan as a file, and options that run it on the CPU.
     cli::RunOptions options(const Plan& plan) const {
         EXPECT_TRUE(write_file(at("plan.json"), write_plan(plan)));

@@ -96,7 +96,7 @@ struct SmallRun {
         executor = std::make_unique<Executor>(plan, program, device_arena, host_arena, settings);
         executor->weights().copy_(random_weights(plan));
         if (executor->adapters().defined()) executor->adapters().copy_(random_adapters(plan));
-        if (executor->optimizer_states().defined()) executor->optimizer_states().zero_();
+        executor->begin_optimizer();
     }
     // What was never written must not be read: NaN everywhere.
     static at::Tensor aligned(int64_t bytes, const at::Device& device, bool pinned) {

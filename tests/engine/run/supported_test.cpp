@@ -40,7 +40,11 @@ TEST(Supported, RefusalsNameTheKey) {
         {"plan.kv_dtype", [](Plan& p) { p.decisions.kv = Dtype::fp8; }},
         {"plan.kv_gradients_dtype", [](Plan& p) { p.decisions.kv_gradients = Dtype::fp32; }},
         {"plan.fill_head", [](Plan& p) { p.decisions.fill_head = true; }},
-        {"training.optimizer", [](Plan& p) { p.recipe.optimizer = Optimizer::adamw8bit; }},
+        {"training.master",
+         [](Plan& p) {
+             p.decisions.weights = p.decisions.kv = p.decisions.kv_gradients = Dtype::fp64;
+             p.recipe.master_weights = true;
+         }},
     };
     for (const Case& c : cases) {
         Plan p = good;

@@ -105,6 +105,50 @@ TEST_F(TrainingTest, WhatIsWrongIsToldBeforeAnythingBegins) {
     expect(o, "--save-weights: '" + at("short").string() + "' is no folder");
 }
 
+TEST_F(TrainingTest, EveryOptimizerLowersTheLoss) {
+    struct Case {
+        Optimizer optimizer;
+        Dtype weights, gradients, states;
+        bool master;
+    };
+    const std::vector<Case> cases{{Optimizer::sgd, Dtype::fp32, Dtype::fp32, Dtype::fp32, false},
+                                  {Optimizer::sgd, Dtype::bf16, Dtype::bf16, Dtype::fp32, true},
+                                  {Optimizer::adamw, Dtype::bf16, Dtype::fp32, Dtype::fp32, false},
+                                  {Optimizer::adamw, Dtype::bf16, Dtype::fp32, Dtype::bf16, true},
+                                  {Optimizer::adamw8bit, Dtype::bf16, Dtype::fp32, Dtype::fp32, false},
+                                  {Optimizer::adamw8bit, Dtype::bf16, Dtype::fp32, Dtype::fp32, true}};
+    for (const Case& c : cases) {
+        Plan plan = training_plan();
+        Decisions& d = plan.decisions;
+        d.weights = d.kv = d.kv_gradients = c.weights;
+        plan.recipe.optimizer = c.optimizer;
+        plan.recipe.gradients = c.gradients;
+        plan.recipe.states = c.states;
+        plan.recipe.master_weights = c.master;
+        cli::RunOptions o = options(plan);
+        o.learning_rate = c.optimizer == Optimizer::sgd ? 0.1 : 1e-3;
+        o.steps = 5;
+        const std::vector<double> found = losses(o);
+        ASSERT_EQ(found.size(), 5u);
+        EXPECT_LT(found[4], found[0] - 0.02) << name_of(c.optimizer) << " " << c.master;
+    }
+}
+
+TEST_F(TrainingTest, TheScheduleDecidesEachStep) {
+    cli::RunOptions o = options(training_plan());
+    o.steps = 4;
+    o.learning_rate = 1e-3;
+    o.warmup_steps = 2;
+    o.schedule = "linear";
+    std::vector<double> rates;
+    for (const auto& line : run(o))
+        if (line["event"] == "step") rates.push_back(line["learning_rate"]);
+    EXPECT_EQ(rates, (std::vector<double>{5e-4, 1e-3, 1e-3, 5e-4}));
+    o.warmup_steps = 5;
+    EXPECT_EQ(run(o).size(), 0u);
+    EXPECT_EQ(error.where, "--warmup-steps");
+}
+
 TEST_F(TrainingTest, TheTimelineIsThatOfTheLastStep) {
     cli::RunOptions o = options(training_plan());
     o.steps = 2;

@@ -40,11 +40,11 @@ TEST(Sizes, TrainedParametersOfLora) {
 
 TEST(Sizes, BytesOfOptimizerStates) {
     Plan plan = tiny_plan();
-    const auto states = [&](Optimizer o, bool master, Dtype moments) {
+    const auto states = [&](Optimizer o, bool master, Dtype moments, int64_t parameters = 1024) {
         plan.recipe.optimizer = o;
         plan.recipe.master_weights = master;
         plan.recipe.states = moments;
-        return ParameterBytes(plan).states_of(1024).count();
+        return ParameterBytes(plan).states_of(parameters).count();
     };
     EXPECT_EQ(states(Optimizer::none, true, Dtype::fp32), 0);
     EXPECT_EQ(states(Optimizer::sgd, false, Dtype::fp32), 0);
@@ -52,6 +52,8 @@ TEST(Sizes, BytesOfOptimizerStates) {
     EXPECT_EQ(states(Optimizer::adamw, false, Dtype::fp32), 8 * 1024);
     EXPECT_EQ(states(Optimizer::adamw, true, Dtype::bf16), 8 * 1024);
     EXPECT_EQ(states(Optimizer::adamw8bit, false, Dtype::fp32), 2 * 1024 + 2 * 4 * 4);
+    // A block that is begun has its scales.
+    EXPECT_EQ(states(Optimizer::adamw8bit, true, Dtype::fp32, 257), (2 + 4) * 257 + 2 * 2 * 4);
 }
 
 RC_GTEST_PROP(Sizes, KeysSeenAreThoseOfAPlainCount, ()) {
