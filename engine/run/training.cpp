@@ -15,10 +15,12 @@
 #include "base/interrupt.h"
 #include "memory/arena.h"
 #include "program/selected.h"
+#include "run/checkpoint.h"
 #include "run/executor.h"
 #include "run/initial.h"
 #include "run/measured.h"
 #include "run/schedule.h"
+#include "run/settings.h"
 #include "run/supported.h"
 #include "run/token_source.h"
 #include "run/weights_io.h"
@@ -70,7 +72,7 @@ Result<void> check_folder(const std::string& option, const std::string& folder) 
     return {};
 }
 
-OptimizerSettings settings_of(const cli::RunOptions& o) {
+OptimizerSettings optimizer_settings(const cli::RunOptions& o) {
     OptimizerSettings s;
     s.learning_rate = o.learning_rate;
     s.beta1 = o.beta1;
@@ -102,14 +104,19 @@ public:
 
 private:
     Result<void> read_input();
+    Result<void> read_checkpoint();
+    // Done by the run that this one goes on with.
+    int64_t steps_before() const { return resumed_ ? resumed_->steps : 0; }
+    Result<void> checkpoint();
     Result<void> begin();
     Result<void> begin_weights(uint64_t seed);
     Result<void> step(int64_t index);
     Result<void> finish();
     bool show(int64_t step, OpId op);
 
-    const cli::RunOptions& options_;
+    cli::RunOptions options_;  // resumed: with the checkpoint's settings
     const Say& say_;
+    std::optional<CheckpointFacts> resumed_;
     at::Device device_{at::kCPU};
     std::optional<Plan> plan_;
     std::optional<Program> program_;
@@ -133,16 +140,32 @@ Result<void> Training::read_input() {
         HEADROOM_TRY(files_, WeightFiles::open(o.weights));
         HEADROOM_CHECK(check_weights(plan_->model, *files_));
     }
+    if (!o.resume.empty()) HEADROOM_CHECK(read_checkpoint());
     HEADROOM_TRY(tokens_, TokenSource::open(*plan_, static_cast<uint64_t>(o.seed), o.tokens));
-    HEADROOM_CHECK(tokens_->check(0, o.steps));
+    HEADROOM_CHECK(tokens_->check(steps_before(), o.steps));
     HEADROOM_CHECK(check_folder("--save-weights", o.save_weights));
     if (!o.record_selection.empty() && (!plan_->decisions.attention.sparse || plan_->chunks() < 2))
         return fail("--record-selection", "a plan that selects no pages",
                     "a plan with sparse attention and more than one chunk");
+    if (!o.checkpoint.empty()) HEADROOM_CHECK(check_checkpoint_folder(o.checkpoint));
     schedule_ = schedule_of(o);
     HEADROOM_CHECK(check_schedule(schedule_));
     HEADROOM_TRY(program_, lower(*plan_));
     return {};
+}
+
+Result<void> Training::read_checkpoint() {
+    const fs::path folder = options_.resume;
+    HEADROOM_TRY(resumed_, read_checkpoint_facts(folder));
+    const std::string where = (folder / "checkpoint.json").string();
+    const std::string hash = plan_hash(*plan_);
+    if (resumed_->plan_hash != hash)
+        return fail(where, "is of the plan with hash " + resumed_->plan_hash,
+                    "a checkpoint of " + options_.plan + ", whose hash is " + hash);
+    HEADROOM_TRY(options_, resumed_options(options_, resumed_->settings, where));
+    HEADROOM_TRY(files_, WeightFiles::open(folder));
+    HEADROOM_CHECK(check_weights(plan_->model, *files_));
+    return check_checkpoint_states(folder, *plan_);
 }
 
 Result<void> Training::begin() {
@@ -153,12 +176,13 @@ Result<void> Training::begin() {
           {"ops", program_->size()},
           {"device_arena_bytes", bytes},
           {"host_arena_bytes", host_bytes},
+          {"first_step", steps_before()},
           {"steps", o.steps}});
     HEADROOM_TRY(arena_, Arena::allocate(Tier::device, Bytes(bytes), device_));
     HEADROOM_TRY(const at::Tensor memory, arena_->view(0, {bytes}, at::kByte));
     HEADROOM_TRY(host_arena_, Arena::allocate(Tier::host, Bytes(host_bytes), device_));
     HEADROOM_TRY(const at::Tensor host, host_arena_->view(0, {host_bytes}, at::kByte));
-    const OptimizerSettings settings = settings_of(o);
+    const OptimizerSettings settings = optimizer_settings(o);
     executor_.emplace(*plan_, *program_, memory, host, settings);
     return begin_weights(settings.seed);
 }
@@ -171,7 +195,9 @@ Result<void> Training::begin_weights(uint64_t seed) {
     if (!files_) return {};
     // Master weights take what the files hold, not what the weights were rounded to.
     const at::Tensor master = adapted ? at::Tensor() : executor_->optimizer_state().master;
-    return load_weights(plan_->model, *files_, executor_->weights(), master);
+    HEADROOM_CHECK(load_weights(plan_->model, *files_, executor_->weights(), master));
+    if (!resumed_) return {};
+    return load_checkpoint_states(options_.resume, *plan_, *executor_, resumed_->steps);
 }
 
 bool Training::show(int64_t step, OpId op) {
@@ -209,8 +235,15 @@ Result<void> Training::step(int64_t index) {
     return {};
 }
 
+Result<void> Training::checkpoint() {
+    HEADROOM_CHECK(write_checkpoint(options_.checkpoint, *plan_, *executor_, settings_of(options_)));
+    say_({{"event", "checkpoint"}, {"step", executor_->steps_done()}, {"folder", options_.checkpoint}});
+    return {};
+}
+
 Result<void> Training::finish() {
     const cli::RunOptions& o = options_;
+    if (!o.checkpoint.empty()) HEADROOM_CHECK(checkpoint());
     if (!o.save_weights.empty()) {
         HEADROOM_TRY(const bool config, executor_->adapters().defined()
                                             ? save_adapters(*plan_, executor_->adapters(), o.save_weights)
@@ -246,7 +279,11 @@ Result<void> Training::finish() {
 Result<void> Training::run() {
     HEADROOM_CHECK(read_input());
     HEADROOM_CHECK(begin());
-    for (int64_t s = 0; s < options_.steps; ++s) HEADROOM_CHECK(step(s));
+    const int64_t first = steps_before(), last = first + options_.steps, every = options_.checkpoint_every;
+    for (int64_t s = first; s < last; ++s) {
+        HEADROOM_CHECK(step(s));
+        if (every > 0 && (s + 1) % every == 0 && s + 1 < last) HEADROOM_CHECK(checkpoint());
+    }
     return finish();
 }
 

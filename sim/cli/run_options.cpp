@@ -66,7 +66,24 @@ void add_run_options(CLI::App& app, RunOptions& o) {
            "Write the pages that the last step selected, for [selection] of a scenario (sparse attention)")
         ->type_name("FILE");
     add_optimizer_options(app, o);
+    app.add_option("--checkpoint", o.checkpoint,
+                   "Keep all that a run needs to go on there: at the end, and every so many steps")
+        ->type_name("FOLDER");
+    app.add_option("--checkpoint-every", o.checkpoint_every, "Steps between checkpoints")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->needs("--checkpoint");
+    app.add_option(
+           "--resume", o.resume,
+           "Go on from a checkpoint, with the settings that it has: for --steps more steps, the same bits "
+           "as if the run had not stopped")
+        ->type_name("FOLDER")
+        ->excludes("--weights");
     app.add_option("-o,--output", o.output, "The measured timeline, *.trace.json.gz")->type_name("FILE");
+    app.parse_complete_callback([&app, &o] {
+        for (const CLI::Option* option : app.get_options())
+            if (option->count() > 0 && !option->get_lnames().empty())
+                o.given.insert(option->get_lnames().front());
+    });
 }
 
 std::vector<std::string> words_of(const CLI::App& app) {
