@@ -1,6 +1,7 @@
 // headroom-engine: runs plans. `headroom run` starts it; its progress and result are JSON lines on stdout.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "base/interrupt.h"
@@ -33,6 +34,9 @@ int main(int argc, char** argv) {
         if (done) return 0;
         std::fprintf(stderr, "headroom-engine: %s\n", done.error().text().c_str());
         return exit_code(done.error().fault);
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "headroom-engine: host memory: exhausted beside the arenas\n");
+        return exit_code(Fault::run_failed);
     } catch (const std::exception& e) {
         std::fprintf(stderr, "headroom-engine: %s\n", e.what());
         return exit_code(Fault::run_failed);

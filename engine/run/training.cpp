@@ -4,7 +4,9 @@
 #include <ATen/Parallel.h>
 #include <ATen/cuda/CUDAContext.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -15,9 +17,11 @@
 #include "base/interrupt.h"
 #include "memory/arena.h"
 #include "program/selected.h"
+#include "plan/throughput.h"
 #include "run/checkpoint.h"
 #include "run/executor.h"
 #include "run/initial.h"
+#include "run/machine_memory.h"
 #include "run/measured.h"
 #include "run/schedule.h"
 #include "run/settings.h"
@@ -47,6 +51,24 @@ std::string machine_of(const at::Device& device) {
     (void)cudaDriverGetVersion(&driver);
     return std::string(p.name) + ", CUDA driver " + std::to_string(driver / 1000) + "." +
            std::to_string(driver % 1000 / 10);
+}
+
+// Where the plan says so, only kernels that give the same bits each time; one without such a form is an error
+// when it is called.
+void set_deterministic(bool on) {
+    // cuBLAS looks when it is first used: with workspaces of its own choice, streams may change its sums.
+    if (on) setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+    at::Context& context = at::globalContext();
+    context.setDeterministicAlgorithms(on, /*warn_only=*/false);
+    context.setDeterministicFillUninitializedMemory(false);  // what is read was written
+    context.setDeterministicCuDNN(on);
+}
+
+// Device memory in use, by whatever process, as the driver tells it.
+int64_t device_used_bytes() {
+    size_t free = 0, total = 0;
+    if (cudaMemGetInfo(&free, &total) != cudaSuccess) return 0;
+    return static_cast<int64_t>(total - free);
 }
 
 double seconds_since(Clock::time_point begin) {
@@ -111,6 +133,8 @@ private:
     Result<void> begin();
     Result<void> begin_weights(uint64_t seed);
     Result<void> step(int64_t index);
+    void add_speed(Json& line, int64_t step_ns);
+    void say_end(double loss, double gradient_norm);
     Result<void> finish();
     bool show(int64_t step, OpId op);
 
@@ -127,6 +151,7 @@ private:
     std::optional<Executor> executor_;
     Schedule schedule_;
     StepResult result_;
+    int64_t total_ns_ = 0, most_used_bytes_ = 0;
     Clock::time_point last_said_ = Clock::now();
 };
 
@@ -171,11 +196,14 @@ Result<void> Training::read_checkpoint() {
 Result<void> Training::begin() {
     const cli::RunOptions& o = options_;
     const int64_t bytes = program_->arena[0], host_bytes = program_->arena[1];
+    HEADROOM_CHECK(check_memory(*program_, machine_memory(device_), o.plan));
+    set_deterministic(plan_->decisions.deterministic);
     say_({{"event", "start"},
           {"device", machine_of(device_)},
           {"ops", program_->size()},
           {"device_arena_bytes", bytes},
           {"host_arena_bytes", host_bytes},
+          {"deterministic", plan_->decisions.deterministic},
           {"first_step", steps_before()},
           {"steps", o.steps}});
     HEADROOM_TRY(arena_, Arena::allocate(Tier::device, Bytes(bytes), device_));
@@ -212,25 +240,38 @@ bool Training::show(int64_t step, OpId op) {
     return true;
 }
 
+// Of one step that took so long.
+void Training::add_speed(Json& line, int64_t step_ns) {
+    line["tokens_per_second"] = tokens_per_second(*plan_, step_ns);
+    if (!device_.is_cuda()) return;
+    line["mfu"] = mfu(*plan_, step_ns);
+    most_used_bytes_ = std::max(most_used_bytes_, device_used_bytes());
+    line["device_used_bytes"] = most_used_bytes_;
+}
+
+void Training::say_end(double loss, double gradient_norm) {
+    Json line{{"event", "end"},
+              {"steps", options_.steps},
+              {"loss", loss},
+              {"gradient_norm", gradient_norm},
+              {"device_arena_bytes", program_->arena[static_cast<size_t>(Tier::device)]},
+              {"host_arena_bytes", program_->arena[static_cast<size_t>(Tier::host)]}};
+    add_speed(line, total_ns_ / options_.steps);
+    say_(line);
+}
+
 Result<void> Training::step(int64_t index) {
     HEADROOM_TRY(const at::Tensor ids, tokens_->of_step(index));
     const double rate = learning_rate(schedule_, index);
     executor_->set_learning_rate(rate);
     const auto begin = Clock::now();
     HEADROOM_TRY(result_, executor_->step(ids.to(device_), [&](OpId op) { return show(index, op); }));
-    const double seconds = seconds_since(begin);
-    Json line{{"event", "step"},
-              {"step", index},
-              {"loss", result_.loss},
-              {"gradient_norm", result_.gradient_norm},
-              {"learning_rate", rate},
-              {"seconds", seconds},
-              {"tokens_per_second", static_cast<double>(ids.numel()) / seconds}};
-    if (device_.is_cuda()) {
-        size_t free = 0, total = 0;
-        (void)cudaMemGetInfo(&free, &total);
-        line["device_used_bytes"] = total - free;
-    }
+    const auto step_ns = static_cast<int64_t>(seconds_since(begin) * 1e9);
+    total_ns_ += step_ns;
+    Json line{{"event", "step"},       {"step", index},
+              {"loss", result_.loss},  {"gradient_norm", result_.gradient_norm},
+              {"learning_rate", rate}, {"seconds", static_cast<double>(step_ns) * 1e-9}};
+    add_speed(line, step_ns);
     say_(line);
     return {};
 }
@@ -243,6 +284,7 @@ Result<void> Training::checkpoint() {
 
 Result<void> Training::finish() {
     const cli::RunOptions& o = options_;
+    const double loss = result_.loss, gradient_norm = result_.gradient_norm;
     if (!o.checkpoint.empty()) HEADROOM_CHECK(checkpoint());
     if (!o.save_weights.empty()) {
         HEADROOM_TRY(const bool config, executor_->adapters().defined()
@@ -273,6 +315,7 @@ Result<void> Training::finish() {
         HEADROOM_CHECK(write_timeline(t, o.output));
         say_({{"event", "written"}, {"timeline", o.output}});
     }
+    say_end(loss, gradient_norm);
     return {};
 }
 

@@ -21,7 +21,12 @@ ProgressLine::ProgressLine(bool quiet)
     : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), started_(Clock::now()), last_(started_) {}
 
 ProgressLine::~ProgressLine() {
+    clear();
+}
+
+void ProgressLine::clear() {
     if (shown_ && terminal_) std::fputs("\r\033[K", stderr);
+    shown_ = false;
 }
 
 bool ProgressLine::operator()(const std::string& text, double share) {

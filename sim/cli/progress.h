@@ -19,6 +19,8 @@ public:
     // Shows it; false once Ctrl-C was pressed.
     bool operator()(const std::string& text, double share);
     Progress callback();
+    // Takes the bar away, for a line that is to stand in its place; it comes back with the next call.
+    void clear();
 
 private:
     bool quiet_, terminal_, shown_ = false;

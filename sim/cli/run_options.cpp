@@ -79,6 +79,7 @@ void add_run_options(CLI::App& app, RunOptions& o) {
         ->type_name("FOLDER")
         ->excludes("--weights");
     app.add_option("-o,--output", o.output, "The measured timeline, *.trace.json.gz")->type_name("FILE");
+    app.add_flag("--json", o.json, "Progress and results as JSON lines on stdout, not as text");
     app.parse_complete_callback([&app, &o] {
         for (const CLI::Option* option : app.get_options())
             if (option->count() > 0 && !option->get_lnames().empty())

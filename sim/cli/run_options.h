@@ -25,6 +25,7 @@ struct RunOptions {
     std::string schedule = "constant";
     int64_t warmup_steps = 0, total_steps = 0;  // total: of the schedule; 0: `steps`
     double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1, clip_norm = 1;
+    bool json = false;            // of `headroom run`: the engine's lines as they are
     std::set<std::string> given;  // long names of the options that the user wrote
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "plan/plan.h"
+#include "plan/throughput.h"
 #include "program/program.h"
 #include "program/selected.h"
 #include "simulate/simulate.h"
@@ -46,12 +47,5 @@ Result<Evaluation> evaluate(const Plan& plan, bool with_statistics);
 
 // The predicted Timeline of a plan, memory curves included.
 Result<Timeline> predict(const Plan& plan, const SimulateOptions& options = {});
-
-// Forward FLOPs of the step's useful work, times 3: causal, windows honoured, of the selected keys when
-// sparse; no recomputation. All GPUs together.
-double useful_flops(const Plan& plan);
-// useful_flops over the datasheet's dense rate of all GPUs and the step's time.
-double mfu(const Plan& plan, int64_t step_ns);
-double tokens_per_second(const Plan& plan, int64_t step_ns);  // all GPUs together
 
 }  // namespace headroom

@@ -1,0 +1,24 @@
+// Starts the engine's program and reads what it says.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace headroom::cli {
+
+// Beside this program, in the engine's build beside this one, else wherever PATH has it.
+std::string engine_path();
+
+// This process becomes the engine: its output is ours. Returns only where there is no such program.
+tl::unexpected<Error> become_engine(std::vector<std::string> words);
+
+// Runs it and hands each line of its standard output to `on_line`; its messages go to our standard error.
+// Ctrl-C is handed on to it once, and it is waited for. Returns its exit code (128 + the signal that ended
+// it). Errors: there is no such program; the system starts none.
+Result<int> run_engine(std::vector<std::string> words,
+                       const std::function<void(const std::string&)>& on_line);
+
+}  // namespace headroom::cli
