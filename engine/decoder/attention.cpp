@@ -104,6 +104,20 @@ void attention_merge(at::Tensor out, at::Tensor lse, const at::Tensor& part, con
     lse.copy_(both);
 }
 
+void attention_sink(at::Tensor out, at::Tensor lse, const at::Tensor& sinks) {
+    const at::Tensor both = at::logaddexp(lse, sinks.to(lse.scalar_type()).unsqueeze(0));
+    out.mul_((lse - both).exp_().unsqueeze(-1));
+    lse.copy_(both);
+}
+
+void attention_sink_backward(const at::Tensor& out, const at::Tensor& lse, const at::Tensor& d_out,
+                             const at::Tensor& sinks, at::Tensor d_sinks) {
+    const at::ScalarType type = lse.scalar_type();
+    const at::Tensor delta = (d_out.to(type) * out.to(type)).sum(-1);
+    const at::Tensor p = (sinks.to(type).unsqueeze(0) - lse).exp_();
+    d_sinks.sub_((p * delta).sum(0));
+}
+
 void attention_backward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& out,
                         const at::Tensor& lse, const at::Tensor& d_out, const Span& span, at::Tensor dq,
                         bool add_dq, at::Tensor dk, at::Tensor dv) {

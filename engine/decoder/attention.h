@@ -22,6 +22,14 @@ void attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tenso
 // out and lse of all keys = those of `out`, `lse` and of a further part. Source: online softmax (Milakov,
 // Gimelshein, arXiv 1805.02867).
 void attention_merge(at::Tensor out, at::Tensor lse, const at::Tensor& part, const at::Tensor& part_lse);
+// Adds a sink to the keys that out and lse are of: one logit per head of `sinks` [h] that joins the softmax's
+// denominator and has no value. Source: gpt-oss (transformers, models/gpt_oss); Xiao et al., arXiv
+// 2309.17453.
+void attention_sink(at::Tensor out, at::Tensor lse, const at::Tensor& sinks);
+// Adds the gradient of the sinks to d_sinks [h], given the merged out, its log-sum-exp and its gradient:
+// -sum over queries of exp(sink - lse) rowsum(dO out).
+void attention_sink_backward(const at::Tensor& out, const at::Tensor& lse, const at::Tensor& d_out,
+                             const at::Tensor& sinks, at::Tensor d_sinks);
 // Gradients through this part of the keys, given the merged out, its log-sum-exp and its gradient:
 //   P = exp(S - lse), dV = P^T dO, dS = P (dO V^T - rowsum(dO out)), dQ = dS K / sqrt(d), dK = dS^T Q /
 //   sqrt(d).

@@ -1,11 +1,21 @@
 #include "decoder/parameters.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <utility>
 
 namespace headroom::engine {
+
+bool norms_add_one(const Model& model) {
+    return model.type.starts_with("gemma3");
+}
+
+double embedding_scale(const Model& model) {
+    return model.type.starts_with("gemma3") ? std::sqrt(static_cast<double>(model.hidden)) : 1;
+}
+
 std::vector<Parameter> parameter_list(const Model& model) {
     Result<std::vector<WeightSpec>> weights = weights_of(model);
     TORCH_CHECK(weights.has_value(), "the engine has no names for the weights of ", model.name);
@@ -40,10 +50,13 @@ ModelParameters parameters_in(const Model& m, const at::Tensor& flat) {
             w.q_norm = next({m.head_dim});
             w.k_norm = next({m.head_dim});
         }
+        if (m.attention_sinks) w.sinks = next({m.heads});
         w.gate_up = next({2 * m.intermediate, m.hidden});
         w.down = next({m.hidden, m.intermediate});
         w.input_norm = next({m.hidden});
+        if (m.norms_per_layer == 4) w.post_attention_norm = next({m.hidden});
         w.mlp_norm = next({m.hidden});
+        if (m.norms_per_layer == 4) w.post_mlp_norm = next({m.hidden});
         p.layers.push_back(std::move(w));
     }
     p.final_norm = next({m.hidden});

@@ -30,9 +30,11 @@ struct LayerParameters {
     at::Tensor out_bias;    // [H], or undefined
     at::Tensor q_norm;      // [d], or undefined; k_norm alike
     at::Tensor k_norm;
-    at::Tensor mlp_norm;  // [H]
-    at::Tensor gate_up;   // [2 I, H]: gate, then up
-    at::Tensor down;      // [H, I]
+    at::Tensor sinks;                               // [h], or undefined
+    at::Tensor mlp_norm;                            // [H]: before the MLP
+    at::Tensor post_attention_norm, post_mlp_norm;  // [H] where a layer has four norms, or undefined
+    at::Tensor gate_up;                             // [2 I, H]: gate, then up
+    at::Tensor down;                                // [H, I]
 };
 
 struct ModelParameters {
@@ -41,6 +43,10 @@ struct ModelParameters {
     at::Tensor final_norm;  // [H]
     at::Tensor head;        // [V, H]; the embedding where tied
 };
+
+// gemma3: norms multiply by 1 + weight, and embeddings by sqrt(hidden). Source: transformers, models/gemma3.
+bool norms_add_one(const Model& model);
+double embedding_scale(const Model& model);  // 1 elsewhere
 
 // Every parameter in buffer order. The engine must run the model (check_supported). Sum of elements =
 // count_parameters().total().

@@ -13,10 +13,26 @@ namespace headroom::engine {
 namespace {
 
 // Angle per position of each pair. Source: Su et al., arXiv 2104.09864; "llama3" as Llama 3.1 publishes it:
-// long wavelengths are stretched by the factor, short ones kept, those between blended.
+// long wavelengths are stretched by the factor, short ones kept, those between blended; "yarn" (Peng et al.,
+// arXiv 2309.00071, section 3.2) blends along the dimensions, between those that turn beta_fast and beta_slow
+// times in the original context. gemma3's windowed layers have a frequency of their own, not rescaled.
+bool is_local(const Rope& r, const Layer& layer) {
+    return layer.window > 0 && r.local_theta > 0;
+}
+
 std::vector<double> frequencies(const Model& m, const Layer& layer) {
     const Rope& r = m.rope;
-    const bool local = layer.window > 0 && r.local_theta > 0;
+    const bool local = is_local(r, layer);
+    // The dimension whose pair turns so often in the original context.
+    const auto dimension = [&](double turns) {
+        return static_cast<double>(m.head_dim) *
+               std::log(static_cast<double>(r.original_context) / (turns * 2 * std::numbers::pi)) /
+               (2 * std::log(r.theta));
+    };
+    double low = dimension(r.beta_fast), high = dimension(r.beta_slow);
+    if (r.truncate) low = std::floor(low), high = std::ceil(high);
+    low = std::fmax(low, 0), high = std::fmin(high, static_cast<double>(m.head_dim - 1));
+    if (low == high) high += 0.001;
     const double theta = local ? r.local_theta : r.theta;
     std::vector<double> result;
     for (int64_t i = 0; i < m.head_dim / 2; ++i) {
@@ -27,6 +43,11 @@ std::vector<double> frequencies(const Model& m, const Layer& layer) {
             const double kept = (turns - r.low_freq_factor) / (r.high_freq_factor - r.low_freq_factor);
             const double share = std::fmin(1.0, std::fmax(0.0, kept));
             f = share * f + (1 - share) * f / r.factor;
+        }
+        if (!local && r.scaling == "yarn") {
+            const double stretched =
+                std::fmin(1.0, std::fmax(0.0, (static_cast<double>(i) - low) / (high - low)));
+            f = stretched * f / r.factor + (1 - stretched) * f;
         }
         result.push_back(f);
     }
@@ -40,25 +61,36 @@ kernels::NormRows norm_rows(const at::Tensor& x) {
     return {x.size(0), x.dim() == 3 ? x.size(1) : 1, x.size(-1)};
 }
 
+// What a norm multiplies by.
+at::Tensor factor_of(const at::Tensor& weight, const NormRule& rule, at::ScalarType type) {
+    return rule.add_one ? weight.to(type) + 1 : weight.to(type);
+}
+kernels::NormRule kernel_rule(const NormRule& rule) {
+    return {static_cast<float>(rule.epsilon), rule.add_one ? 1.0f : 0.0f};
+}
+
 }  // namespace
 
 at::ScalarType sum_type(at::ScalarType type) {
     return type == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-void rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::Tensor out) {
+void rms_norm(const at::Tensor& x, const at::Tensor& weight, const NormRule& rule, at::Tensor out, bool add) {
     if (has_norm_rows(x) && on_gpu(weight) && has_norm_rows(out)) {
-        kernels::rms_norm(bits(x), x.stride(0), bits(weight), bits(out), out.stride(0), norm_rows(x),
-                          static_cast<float>(epsilon), current_stream());
+        kernels::rms_norm(bits(x), x.stride(0), bits(weight), bits(out), out.stride(0), add, norm_rows(x),
+                          kernel_rule(rule), current_stream());
         return check_launch("rms_norm");
     }
     const at::ScalarType type = sum_type(x.scalar_type());
     const at::Tensor wide = x.to(type);
-    out.copy_(wide * at::rsqrt(wide.square().mean(-1, true).add_(epsilon)) * weight.to(type));
+    const at::Tensor normed =
+        wide * at::rsqrt(wide.square().mean(-1, true).add_(rule.epsilon)) * factor_of(weight, rule, type);
+    out.copy_(add ? normed + out.to(type) : normed);
 }
 
-void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double epsilon, const at::Tensor& d_out,
-                       at::Tensor dx, bool add, at::Tensor d_weight, const at::Tensor& scratch) {
+void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, const NormRule& rule,
+                       const at::Tensor& d_out, at::Tensor dx, bool add, at::Tensor d_weight,
+                       const at::Tensor& scratch) {
     if (has_norm_rows(x) && on_gpu(weight) && has_norm_rows(d_out) && has_norm_rows(dx) &&
         (!d_weight.defined() || (d_weight.scalar_type() == at::kFloat && d_weight.is_contiguous()))) {
         const at::Tensor parts =
@@ -66,14 +98,15 @@ void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double eps
         kernels::rms_norm_backward(
             bits(x), x.stride(0), bits(weight), bits(d_out), d_out.stride(0), bits(dx), dx.stride(0), add,
             d_weight.defined() ? d_weight.data_ptr<float>() : nullptr, static_cast<float*>(parts.data_ptr()),
-            norm_rows(x), static_cast<float>(epsilon), current_stream());
+            norm_rows(x), kernel_rule(rule), current_stream());
         return check_launch("rms_norm_backward");
     }
     const at::ScalarType type = sum_type(x.scalar_type());
     const at::Tensor wide = x.to(type), d = d_out.to(type);
-    const at::Tensor inverse = at::rsqrt(wide.square().mean(-1, true).add_(epsilon)), unit = wide * inverse;
+    const at::Tensor inverse = at::rsqrt(wide.square().mean(-1, true).add_(rule.epsilon)),
+                     unit = wide * inverse;
     if (d_weight.defined()) d_weight.add_((d * unit).flatten(0, -2).sum(0));
-    const at::Tensor scaled = d * weight.to(type);
+    const at::Tensor scaled = d * factor_of(weight, rule, type);
     const at::Tensor through = inverse * (scaled - unit * (scaled * unit).mean(-1, true));
     if (add) {
         dx.copy_(dx.to(type) + through);
@@ -92,6 +125,12 @@ RopeTable rope_table(const Model& model, const Layer& layer, int64_t first, int6
 }
 
 void fill_rope_table(const Model& model, const Layer& layer, int64_t first, RopeTable table) {
+    const auto scale = [&] {
+        const double factor = is_local(model.rope, layer) ? 1 : attention_factor(model.rope);
+        if (factor == 1) return;
+        table.cos.mul_(factor);
+        table.sin.mul_(factor);
+    };
     const std::vector<double> f = frequencies(model, layer);
     const int64_t tokens = table.cos.size(0), half = static_cast<int64_t>(f.size());
     if (table.cos.is_cuda() && table.cos.scalar_type() == at::kFloat && half <= kernels::kMostPairs &&
@@ -100,7 +139,8 @@ void fill_rope_table(const Model& model, const Layer& layer, int64_t first, Rope
         std::copy(f.begin(), f.end(), given.f);
         kernels::rope_table(given, first, tokens, half, table.cos.data_ptr<float>(),
                             table.sin.data_ptr<float>(), current_stream());
-        return check_launch("rope_table");
+        check_launch("rope_table");
+        return scale();
     }
     const at::TensorOptions wide = table.cos.options().dtype(at::kDouble);
     const at::Tensor per_position =
@@ -109,6 +149,7 @@ void fill_rope_table(const Model& model, const Layer& layer, int64_t first, Rope
         at::arange(first, first + tokens, wide).unsqueeze(1) * per_position.unsqueeze(0);
     table.cos.copy_(angles.cos());
     table.sin.copy_(angles.sin());
+    scale();
 }
 
 void rope(at::Tensor x, const RopeTable& table, bool inverse) {
@@ -127,27 +168,32 @@ void rope(at::Tensor x, const RopeTable& table, bool inverse) {
     x.narrow(2, half, half).copy_(second);
 }
 
-void swiglu(const at::Tensor& gate_up, at::Tensor act) {
+void swiglu(const at::Tensor& gate_up, at::Tensor act, bool gelu) {
     if (on_gpu(gate_up, act)) {
-        kernels::swiglu(bits(gate_up), bits(act), act.size(0), act.size(1), current_stream());
+        kernels::swiglu(bits(gate_up), bits(act), act.size(0), act.size(1), current_stream(), gelu);
         return check_launch("swiglu");
     }
     const at::ScalarType type = sum_type(gate_up.scalar_type());
     const int64_t inner = act.size(1);
-    act.copy_(at::silu(gate_up.narrow(1, 0, inner).to(type)).mul_(gate_up.narrow(1, inner, inner).to(type)));
+    const at::Tensor gate = gate_up.narrow(1, 0, inner).to(type);
+    act.copy_(
+        (gelu ? at::gelu(gate, "tanh") : at::silu(gate)).mul_(gate_up.narrow(1, inner, inner).to(type)));
 }
 
-void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act) {
+void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act, bool gelu) {
     if (on_gpu(gate_up, d_act)) {
-        kernels::swiglu_backward(bits(gate_up), bits(d_act), d_act.size(0), d_act.size(1), current_stream());
+        kernels::swiglu_backward(bits(gate_up), bits(d_act), d_act.size(0), d_act.size(1), current_stream(),
+                                 gelu);
         return check_launch("swiglu_backward");
     }
     const at::ScalarType type = sum_type(gate_up.scalar_type());
     const int64_t inner = d_act.size(1);
     const at::Tensor gate = gate_up.narrow(1, 0, inner).to(type),
                      up = gate_up.narrow(1, inner, inner).to(type);
-    const at::Tensor d = d_act.to(type), s = at::sigmoid(gate);
-    const at::Tensor d_gate = d * up * s * (1 + gate * (1 - s)), d_up = d * gate * s;
+    const at::Tensor d = d_act.to(type);
+    const at::Tensor d_gate =
+        gelu ? at::gelu_backward(d * up, gate, "tanh") : at::silu_backward(d * up, gate);
+    const at::Tensor d_up = d * (gelu ? at::gelu(gate, "tanh") : at::silu(gate));
     gate_up.narrow(1, 0, inner).copy_(d_gate);
     gate_up.narrow(1, inner, inner).copy_(d_up);
 }

@@ -15,16 +15,24 @@ namespace headroom::engine {
 // fp64 for fp64, else fp32.
 at::ScalarType sum_type(at::ScalarType type);
 
-// out = x / sqrt(mean(x^2) + epsilon) * weight, over the last dimension. Source: Zhang, Sennrich, arXiv
-// 1910.07467.
-void rms_norm(const at::Tensor& x, const at::Tensor& weight, double epsilon, at::Tensor out);
+struct NormRule {
+    // Not explicit: most norms are an epsilon alone.
+    NormRule(double e, bool one = false) : epsilon(e), add_one(one) {}
+    double epsilon;
+    bool add_one;  // the weight is what is added to 1 (gemma3)
+};
+// out = x / sqrt(mean(x^2) + epsilon) * weight, over the last dimension; added to out if `add`. Source:
+// Zhang, Sennrich, arXiv 1910.07467.
+void rms_norm(const at::Tensor& x, const at::Tensor& weight, const NormRule& rule, at::Tensor out,
+              bool add = false);
 // Adds the gradient through the norm to dx (or overwrites it; dx may be d_out), and to d_weight unless that
 // is undefined. scratch: reduction_scratch_bytes (reductions.h).
-void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, double epsilon, const at::Tensor& d_out,
-                       at::Tensor dx, bool add, at::Tensor d_weight, const at::Tensor& scratch = {});
+void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, const NormRule& rule,
+                       const at::Tensor& d_out, at::Tensor dx, bool add, at::Tensor d_weight,
+                       const at::Tensor& scratch = {});
 
-// Cosines and sines [T, d / 2] of the positions first .. first + T - 1, angles in fp64, scaled as the model's
-// rope says.
+// Cosines and sines [T, d / 2] of the positions first .. first + T - 1, angles in fp64, as the model's rope
+// says; multiplied by its attention factor.
 struct RopeTable {
     at::Tensor cos, sin;
 };
@@ -32,14 +40,14 @@ RopeTable rope_table(const Model& model, const Layer& layer, int64_t first, int6
                      const at::TensorOptions& options);
 // The same into a table that is there. On a GPU nothing is allocated.
 void fill_rope_table(const Model& model, const Layer& layer, int64_t first, RopeTable table);
-// Rotates x [T, h, d] in place: halves (i, i + d / 2), as transformers does; `inverse`: back, which is also
-// the gradient.
+// Rotates x [T, h, d] in place: halves (i, i + d / 2), as transformers does; `inverse`: the gradient, that is
+// back, and scaled as the table is.
 void rope(at::Tensor x, const RopeTable& table, bool inverse);
 
-// act = silu(gate) * up of gate_up [T, 2 I]: gate, then up.
-void swiglu(const at::Tensor& gate_up, at::Tensor act);
+// act = silu(gate) * up of gate_up [T, 2 I]: gate, then up. gelu: GELU in its tanh form instead of SiLU.
+void swiglu(const at::Tensor& gate_up, at::Tensor act, bool gelu = false);
 // gate_up becomes its own gradient, given that of act.
-void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act);
+void swiglu_backward(at::Tensor gate_up, const at::Tensor& d_act, bool gelu = false);
 
 // Adds the token losses of logits [T, V] against targets [T] (int64; negative: does not count) to loss_sum
 // (fp64, one value, on the device: nothing waits for it); logits become their gradient times `scale` (1 /

@@ -24,13 +24,24 @@ struct Operands {
     At<bf16> dx;  // or the output
     const bf16* weight;
     NormRows rows;
-    float epsilon;
+    NormRule rule;
     bool add;
     float* partial;  // [parts, dim] sums of the weight's gradient; null: not wanted
 };
 
 __device__ float at(const Eight& e, int i) {
     return __bfloat162float(e.v[i]);
+}
+
+// Eight values through the norm, added to those at `old` unless that is null.
+__device__ Eight normed(const Eight& x, const Eight& w, float inverse, float offset, const bf16* old) {
+    Eight r = {};
+    if (old != nullptr) r = load(old);
+    for (int i = 0; i < kWide; ++i) {
+        const float value = at(x, i) * inverse * (at(w, i) + offset);
+        r.v[i] = __float2bfloat16(old != nullptr ? at(r, i) + value : value);
+    }
+    return r;
 }
 
 // ------------------------------------------------------------- long rows: a thread block for each at a time
@@ -45,23 +56,21 @@ __global__ void norm_long(const Operands o) {
         for (int i = 0; i < kWide; ++i) sum += at(e, i) * at(e, i);
     }
     const float mean = over_block<Sum>(sum, shared) / static_cast<float>(o.rows.dim);
-    const float inverse = rsqrtf(mean + o.epsilon);
+    const float inverse = rsqrtf(mean + o.rule.epsilon);
     for (int64_t c = threadIdx.x * kWide; c < o.rows.dim; c += kThreads * kWide) {
         const Eight e = load(row + c), w = load(o.weight + c);
-        Eight r;
-        for (int i = 0; i < kWide; ++i) r.v[i] = __float2bfloat16(at(e, i) * inverse * at(w, i));
-        store(out + c, r);
+        store(out + c, normed(e, w, inverse, o.rule.offset, o.add ? out + c : nullptr));
     }
 }
 
 // Eight gradients: those through the norm, and the weight's, added to `sums`. `mean`: of d * weight * unit.
 __device__ Eight backward(const Eight& x, const Eight& w, const Eight& d, float inverse, float mean,
-                          const bf16* old, float* sums) {
+                          float offset, const bf16* old, float* sums) {
     Eight r = {};
     if (old != nullptr) r = load(old);
     for (int i = 0; i < kWide; ++i) {
         const float unit = at(x, i) * inverse;
-        const float through = inverse * (at(d, i) * at(w, i) - unit * mean);
+        const float through = inverse * (at(d, i) * (at(w, i) + offset) - unit * mean);
         r.v[i] = __float2bfloat16(old != nullptr ? at(r, i) + through : through);
         sums[i] += at(d, i) * unit;
     }
@@ -93,18 +102,18 @@ __global__ void __launch_bounds__(1024) norm_backward_long(const Operands o, int
             const Eight w = load(o.weight + column(v));
             for (int i = 0; i < kWide; ++i) {
                 squares += at(x[v], i) * at(x[v], i);
-                product += at(x[v], i) * at(w, i) * at(d[v], i);
+                product += at(x[v], i) * (at(w, i) + o.rule.offset) * at(d[v], i);
             }
         }
         const float n = static_cast<float>(dim);
-        const float inverse = rsqrtf(over_block<Sum>(squares, shared) / n + o.epsilon);
+        const float inverse = rsqrtf(over_block<Sum>(squares, shared) / n + o.rule.epsilon);
         const float mean = over_block<Sum>(product, shared) * inverse / n;
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) {
             if (column(v) >= dim) continue;
             const Eight w = load(o.weight + column(v));
             bf16* to = out + column(v);
-            store(to, backward(x[v], w, d[v], inverse, mean, o.add ? to : nullptr, sums[v]));
+            store(to, backward(x[v], w, d[v], inverse, mean, o.rule.offset, o.add ? to : nullptr, sums[v]));
         }
     }
     if (o.partial == nullptr) return;
@@ -127,11 +136,11 @@ __global__ void norm_short(const Operands o, int lanes) {
     if (mine) e = load(o.x(row, o.rows) + c);
     float sum = 0;
     for (int i = 0; i < kWide; ++i) sum += at(e, i) * at(e, i);
-    const float inverse = rsqrtf(over_lanes(sum, lanes) / static_cast<float>(o.rows.dim) + o.epsilon);
+    const float inverse = rsqrtf(over_lanes(sum, lanes) / static_cast<float>(o.rows.dim) + o.rule.epsilon);
     if (!mine) return;
     const Eight w = load(o.weight + c);
-    for (int i = 0; i < kWide; ++i) e.v[i] = __float2bfloat16(at(e, i) * inverse * at(w, i));
-    store(o.dx(row, o.rows) + c, e);
+    bf16* to = o.dx(row, o.rows) + c;
+    store(to, normed(e, w, inverse, o.rule.offset, o.add ? to : nullptr));
 }
 
 __global__ void norm_backward_short(const Operands o, int64_t rows_of_part, int lanes) {
@@ -155,13 +164,13 @@ __global__ void norm_backward_short(const Operands o, int64_t rows_of_part, int 
         float squares = 0, product = 0;
         for (int i = 0; i < kWide; ++i) {
             squares += at(x, i) * at(x, i);
-            product += at(x, i) * at(w, i) * at(d, i);
+            product += at(x, i) * (at(w, i) + o.rule.offset) * at(d, i);
         }
-        const float inverse = rsqrtf(over_lanes(squares, lanes) / n + o.epsilon);
+        const float inverse = rsqrtf(over_lanes(squares, lanes) / n + o.rule.epsilon);
         const float mean = over_lanes(product, lanes) * inverse / n;
         if (!mine) continue;
         bf16* to = o.dx(row, o.rows) + c;
-        store(to, backward(x, w, d, inverse, mean, o.add ? to : nullptr, sums));
+        store(to, backward(x, w, d, inverse, mean, o.rule.offset, o.add ? to : nullptr, sums));
     }
     if (o.partial == nullptr) return;
     write_sums(shared[threadIdx.x], sums);
@@ -184,9 +193,9 @@ unsigned grid_of(int64_t n) {
 
 }  // namespace
 
-void rms_norm(const bf16* x, int64_t x_stride, const bf16* weight, bf16* out, int64_t out_stride,
-              const NormRows& rows, float epsilon, cudaStream_t stream) {
-    const Operands o{{x, x_stride}, {}, {out, out_stride}, weight, rows, epsilon, false, nullptr};
+void rms_norm(const bf16* x, int64_t x_stride, const bf16* weight, bf16* out, int64_t out_stride, bool add,
+              const NormRows& rows, const NormRule& rule, cudaStream_t stream) {
+    const Operands o{{x, x_stride}, {}, {out, out_stride}, weight, rows, rule, add, nullptr};
     const int64_t all = rows.tokens * rows.heads;
     if (all == 0) return;
     if (rows.dim > kShortDim) {
@@ -199,13 +208,13 @@ void rms_norm(const bf16* x, int64_t x_stride, const bf16* weight, bf16* out, in
 
 void rms_norm_backward(const bf16* x, int64_t x_stride, const bf16* weight, const bf16* d_out,
                        int64_t d_out_stride, bf16* dx, int64_t dx_stride, bool add, float* d_weight,
-                       float* scratch, const NormRows& rows, float epsilon, cudaStream_t stream) {
+                       float* scratch, const NormRows& rows, const NormRule& rule, cudaStream_t stream) {
     const Operands o{{x, x_stride},
                      {d_out, d_out_stride},
                      {dx, dx_stride},
                      weight,
                      rows,
-                     epsilon,
+                     rule,
                      add,
                      d_weight == nullptr ? nullptr : scratch};
     const int64_t all = rows.tokens * rows.heads;

@@ -18,13 +18,18 @@ struct NormRows {
     int64_t tokens, heads, dim;
 };
 
-// out = x / sqrt(mean(x^2) + epsilon) * weight.
-void rms_norm(const bf16* x, int64_t x_stride, const bf16* weight, bf16* out, int64_t out_stride,
-              const NormRows& rows, float epsilon, cudaStream_t stream);
+struct NormRule {
+    float epsilon;
+    float offset = 0;  // added to each weight
+};
+
+// out (+)= x / sqrt(mean(x^2) + epsilon) * weight.
+void rms_norm(const bf16* x, int64_t x_stride, const bf16* weight, bf16* out, int64_t out_stride, bool add,
+              const NormRows& rows, const NormRule& rule, cudaStream_t stream);
 // dx (+)= gradient through the norm; dx may be d_out. d_weight += its sum over the rows, unless null;
 // scratch: column_sums_scratch(dim) bytes (reductions.h). Each input is read once.
 void rms_norm_backward(const bf16* x, int64_t x_stride, const bf16* weight, const bf16* d_out,
                        int64_t d_out_stride, bf16* dx, int64_t dx_stride, bool add, float* d_weight,
-                       float* scratch, const NormRows& rows, float epsilon, cudaStream_t stream);
+                       float* scratch, const NormRows& rows, const NormRule& rule, cudaStream_t stream);
 
 }  // namespace headroom::engine::kernels

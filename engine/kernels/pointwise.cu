@@ -9,18 +9,34 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kMergeLanes = 16;  // threads of one row
 
+// The gate's activation, and its derivative. Sources: SiLU, Elfwing et al., arXiv 1702.03118; the tanh form
+// of GELU, Hendrycks, Gimpel, arXiv 1606.08415.
+template <bool gelu>
+__device__ float2 gate_of(float g) {
+    if (!gelu) {
+        const float s = 1.0f / (1.0f + __expf(-g));
+        return {g * s, s * (1.0f + g * (1.0f - s))};
+    }
+    constexpr float kA = 0.7978845608028654f, kB = 0.044715f;  // sqrt(2 / pi)
+    const float t = tanhf(kA * (g + kB * g * g * g));
+    return {0.5f * g * (1.0f + t),
+            0.5f * (1.0f + t) + 0.5f * g * (1.0f - t * t) * kA * (1.0f + 3.0f * kB * g * g)};
+}
+
+template <bool gelu>
 __global__ void swiglu_values(const bf16* gate_up, bf16* act, int64_t inner) {
     const int64_t c = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * kWide, row = blockIdx.y;
     if (c >= inner) return;
     const Eight gate = load(gate_up + row * 2 * inner + c), up = load(gate_up + (row * 2 + 1) * inner + c);
     Eight r;
     for (int i = 0; i < kWide; ++i) {
-        const float g = __bfloat162float(gate.v[i]);
-        r.v[i] = __float2bfloat16(g / (1.0f + __expf(-g)) * __bfloat162float(up.v[i]));
+        const float2 gated = gate_of<gelu>(__bfloat162float(gate.v[i]));
+        r.v[i] = __float2bfloat16(gated.x * __bfloat162float(up.v[i]));
     }
     store(act + row * inner + c, r);
 }
 
+template <bool gelu>
 __global__ void swiglu_backward_values(bf16* gate_up, const bf16* d_act, int64_t inner) {
     const int64_t c = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * kWide, row = blockIdx.y;
     if (c >= inner) return;
@@ -29,11 +45,10 @@ __global__ void swiglu_backward_values(bf16* gate_up, const bf16* d_act, int64_t
     Eight gate = load(gates), up = load(ups);
     const Eight d = load(d_act + row * inner + c);
     for (int i = 0; i < kWide; ++i) {
-        const float g = __bfloat162float(gate.v[i]), u = __bfloat162float(up.v[i]),
-                    o = __bfloat162float(d.v[i]);
-        const float s = 1.0f / (1.0f + __expf(-g));
-        gate.v[i] = __float2bfloat16(o * u * s * (1.0f + g * (1.0f - s)));
-        up.v[i] = __float2bfloat16(o * g * s);
+        const float u = __bfloat162float(up.v[i]), o = __bfloat162float(d.v[i]);
+        const float2 gated = gate_of<gelu>(__bfloat162float(gate.v[i]));
+        gate.v[i] = __float2bfloat16(o * u * gated.y);
+        up.v[i] = __float2bfloat16(o * gated.x);
     }
     store(gates, gate);
     store(ups, up);
@@ -152,14 +167,16 @@ unsigned blocks_for(int64_t values) {
 
 }  // namespace
 
-void swiglu(const bf16* gate_up, bf16* act, int64_t rows, int64_t inner, cudaStream_t stream) {
+void swiglu(const bf16* gate_up, bf16* act, int64_t rows, int64_t inner, cudaStream_t stream, bool gelu) {
     const dim3 grid(blocks_for(inner / kWide), static_cast<unsigned>(rows));
-    swiglu_values<<<grid, kThreads, 0, stream>>>(gate_up, act, inner);
+    (gelu ? swiglu_values<true> : swiglu_values<false>)<<<grid, kThreads, 0, stream>>>(gate_up, act, inner);
 }
 
-void swiglu_backward(bf16* gate_up, const bf16* d_act, int64_t rows, int64_t inner, cudaStream_t stream) {
+void swiglu_backward(bf16* gate_up, const bf16* d_act, int64_t rows, int64_t inner, cudaStream_t stream,
+                     bool gelu) {
     const dim3 grid(blocks_for(inner / kWide), static_cast<unsigned>(rows));
-    swiglu_backward_values<<<grid, kThreads, 0, stream>>>(gate_up, d_act, inner);
+    (gelu ? swiglu_backward_values<true> : swiglu_backward_values<false>)<<<grid, kThreads, 0, stream>>>(
+        gate_up, d_act, inner);
 }
 
 void rope_table(const Frequencies& frequencies, int64_t first, int64_t tokens, int64_t half, float* cos,

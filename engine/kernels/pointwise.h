@@ -14,9 +14,11 @@ namespace headroom::engine::kernels {
 
 using bf16 = uint16_t;  // the bits of one value
 
-// gate_up [rows, 2 inner] -> act [rows, inner].
-void swiglu(const bf16* gate_up, bf16* act, int64_t rows, int64_t inner, cudaStream_t stream);
-void swiglu_backward(bf16* gate_up, const bf16* d_act, int64_t rows, int64_t inner, cudaStream_t stream);
+// gate_up [rows, 2 inner] -> act [rows, inner]. gelu: the tanh form of GELU in place of SiLU.
+void swiglu(const bf16* gate_up, bf16* act, int64_t rows, int64_t inner, cudaStream_t stream,
+            bool gelu = false);
+void swiglu_backward(bf16* gate_up, const bf16* d_act, int64_t rows, int64_t inner, cudaStream_t stream,
+                     bool gelu = false);
 // cos, sin [tokens, half] of the positions first, first + 1, ... times f[0] .. f[half - 1], angles in fp64.
 inline constexpr int64_t kMostPairs = 256;
 struct Frequencies {

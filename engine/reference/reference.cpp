@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -17,16 +18,40 @@ namespace {
 
 using torch::Tensor;
 
-Tensor normed(const Tensor& x, const Tensor& weight, double epsilon) {
-    return x * (x.pow(2).mean(-1, true) + epsilon).rsqrt() * weight;
+Tensor normed(const Tensor& x, const Tensor& weight, const Model& m) {
+    const Tensor unit = x * (x.pow(2).mean(-1, true) + m.norm_epsilon).rsqrt();
+    return m.type.starts_with("gemma3") ? unit * (1 + weight) : unit * weight;
+}
+
+// Dimension of the pair that turns so often in the original context.
+double yarn_dimension(const Model& m, double turns) {
+    const double context = static_cast<double>(m.rope.original_context);
+    return static_cast<double>(m.head_dim) * std::log(context / (turns * 2 * std::numbers::pi)) /
+           (2 * std::log(m.rope.theta));
+}
+// Inverse frequencies after yarn, as transformers computes them.
+Tensor yarn(const Model& m, const Tensor& inverse) {
+    double low = yarn_dimension(m, m.rope.beta_fast), high = yarn_dimension(m, m.rope.beta_slow);
+    if (m.rope.truncate) {
+        low = std::floor(low);
+        high = std::ceil(high);
+    }
+    low = std::max(low, 0.0);
+    high = std::min(high, static_cast<double>(m.head_dim - 1));
+    if (low == high) high += 0.001;
+    const Tensor ramp = ((torch::arange(m.head_dim / 2, torch::kDouble) - low) / (high - low)).clamp(0, 1);
+    return inverse / m.rope.factor * ramp + inverse * (1 - ramp);
 }
 
 // Cosines and sines [N, 1, d]; written from the definitions, apart from the engine's own.
-std::pair<Tensor, Tensor> rotation(const Model& m, int64_t n, const torch::TensorOptions& options) {
+std::pair<Tensor, Tensor> rotation(const Model& m, const Layer& layer, int64_t n,
+                                   const torch::TensorOptions& options) {
+    const bool local = layer.window > 0 && m.rope.local_theta > 0;
+    const std::string scaling = local ? "" : m.rope.scaling;
     Tensor exponent = torch::arange(0, m.head_dim, 2, torch::kDouble) / static_cast<double>(m.head_dim);
-    Tensor inverse = torch::pow(m.rope.theta, -exponent);
-    if (m.rope.scaling == "linear") inverse = inverse / m.rope.factor;
-    if (m.rope.scaling == "llama3") {
+    Tensor inverse = torch::pow(local ? m.rope.local_theta : m.rope.theta, -exponent);
+    if (scaling == "linear") inverse = inverse / m.rope.factor;
+    if (scaling == "llama3") {
         const Tensor wavelength = 2 * std::numbers::pi / inverse;
         const double context = static_cast<double>(m.rope.original_context);
         const Tensor blend = (context / wavelength - m.rope.low_freq_factor) /
@@ -38,9 +63,11 @@ std::pair<Tensor, Tensor> rotation(const Model& m, int64_t n, const torch::Tenso
                               (wavelength >= context / m.rope.high_freq_factor);
         inverse = torch::where(middle, smooth, scaled);
     }
+    if (scaling == "yarn") inverse = yarn(m, inverse);
+    const double factor = scaling == "yarn" ? 0.1 * std::log(m.rope.factor) + 1 : 1;
     const Tensor angles = torch::outer(torch::arange(n, torch::kDouble), inverse);
     const Tensor both = torch::cat({angles, angles}, 1).unsqueeze(1);
-    return {both.cos().to(options), both.sin().to(options)};
+    return {(both.cos() * factor).to(options), (both.sin() * factor).to(options)};
 }
 
 Tensor rotated(const Tensor& x, const std::pair<Tensor, Tensor>& by) {
@@ -66,15 +93,18 @@ Tensor seen_keys(int64_t n, int64_t window, const ReferenceSelection& selection,
     return seen & (selected | (chunk.unsqueeze(0) == chunk.unsqueeze(1)));
 }
 
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& seen) {
+// `sinks` [h]: a further logit of each head, without a value; or undefined.
+Tensor attention(const Model& m, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& seen,
+                 const Tensor& sinks) {
     const int64_t n = q.size(0), repeat = q.size(1) / k.size(1);
     const Tensor keys = k.repeat_interleave(repeat, 1).permute({1, 2, 0}),
                  values = v.repeat_interleave(repeat, 1);
-    Tensor scores = torch::matmul(q.permute({1, 0, 2}), keys) / std::sqrt(static_cast<double>(q.size(2)));
+    const double scalar = m.query_scalar > 0 ? m.query_scalar : static_cast<double>(m.head_dim);
+    Tensor scores = torch::matmul(q.permute({1, 0, 2}), keys) / std::sqrt(scalar);
     scores = scores.masked_fill(~seen, -std::numeric_limits<double>::infinity());
-    return torch::matmul(torch::softmax(scores, -1), values.permute({1, 0, 2}))
-        .permute({1, 0, 2})
-        .reshape({n, -1});
+    if (sinks.defined()) scores = torch::cat({scores, sinks.view({-1, 1, 1}).expand({-1, n, 1})}, -1);
+    const Tensor p = torch::softmax(scores, -1).narrow(-1, 0, n);
+    return torch::matmul(p, values.permute({1, 0, 2})).permute({1, 0, 2}).reshape({n, -1});
 }
 
 // The weight that LoRA makes of `weight` [out, in], whose rows are those of the projections `modules`: W +
@@ -98,29 +128,33 @@ Tensor adapted(const Tensor& weight, int64_t layer,
 // Mean loss of one sequence.
 Tensor loss_of(const Model& m, const ModelParameters& p, const Tensor& tokens, bool honour_windows,
                const ReferenceSelection& selection) {
+    const bool gemma = m.type.starts_with("gemma3"), four = m.norms_per_layer == 4;
     const int64_t n = tokens.size(0), d = m.head_dim;
-    const auto by = rotation(m, n, p.embedding.options().requires_grad(false));
     Tensor x = torch::embedding(p.embedding, tokens);
+    if (gemma) x = x * std::sqrt(static_cast<double>(m.hidden));
     for (size_t l = 0; l < p.layers.size(); ++l) {
         const LayerParameters& w = p.layers[l];
-        Tensor qkv = torch::matmul(normed(x, w.input_norm, m.norm_epsilon), w.qkv.t());
+        const auto by = rotation(m, m.layers[l], n, p.embedding.options().requires_grad(false));
+        Tensor qkv = torch::matmul(normed(x, w.input_norm, m), w.qkv.t());
         if (w.qkv_bias.defined()) qkv = qkv + w.qkv_bias;
         const auto parts = qkv.split_with_sizes({m.q_size(), m.kv_size(), m.kv_size()}, 1);
         Tensor q = parts[0].view({n, m.heads, d}), k = parts[1].view({n, m.kv_heads, d});
         if (m.qk_norm) {
-            q = normed(q, w.q_norm, m.norm_epsilon);
-            k = normed(k, w.k_norm, m.norm_epsilon);
+            q = normed(q, w.q_norm, m);
+            k = normed(k, w.k_norm, m);
         }
-        q = rotated(q, by);
-        k = rotated(k, by);
         const Tensor seen = seen_keys(n, honour_windows ? m.layers[l].window : 0, selection, l);
-        Tensor out = torch::matmul(attention(q, k, parts[2].reshape({n, m.kv_heads, d}), seen), w.out.t());
+        Tensor out = torch::matmul(
+            attention(m, rotated(q, by), rotated(k, by), parts[2].reshape({n, m.kv_heads, d}), seen, w.sinks),
+            w.out.t());
         if (w.out_bias.defined()) out = out + w.out_bias;
-        x = x + out;
-        const auto gate_up = torch::matmul(normed(x, w.mlp_norm, m.norm_epsilon), w.gate_up.t()).chunk(2, 1);
-        x = x + torch::matmul(torch::silu(gate_up[0]) * gate_up[1], w.down.t());
+        x = x + (four ? normed(out, w.post_attention_norm, m) : out);
+        const auto gate_up = torch::matmul(normed(x, w.mlp_norm, m), w.gate_up.t()).chunk(2, 1);
+        const Tensor gate = gemma ? torch::gelu(gate_up[0], "tanh") : torch::silu(gate_up[0]);
+        const Tensor down = torch::matmul(gate * gate_up[1], w.down.t());
+        x = x + (four ? normed(down, w.post_mlp_norm, m) : down);
     }
-    const Tensor logits = torch::matmul(normed(x, p.final_norm, m.norm_epsilon), p.head.t());
+    const Tensor logits = torch::matmul(normed(x, p.final_norm, m), p.head.t());
     return torch::nll_loss(torch::log_softmax(logits.narrow(0, 0, n - 1), 1), tokens.narrow(0, 1, n - 1));
 }
 

@@ -12,13 +12,13 @@ void Executor::State::weight_gradient() {
     switch (next_gradient_) {
         case Projection::down:
             next_gradient_ = Projection::gate_up;
-            return add_product(g().down, rows("d hidden", m.hidden), rows("activation", m.intermediate));
+            return add_product(g().down, d_projected(), rows("activation", m.intermediate));
         case Projection::gate_up:
             next_gradient_ = Projection::out;
             return add_product(g().gate_up, layer_views().gate_up, rows("normed", m.hidden));
         case Projection::out: {
             next_gradient_ = Projection::qkv;
-            const at::Tensor dx = rows("d hidden", m.hidden);
+            const at::Tensor dx = d_projected();
             add_product(g().out, dx, layer_views().attention.flatten(1));
             return add_bias(g().out_bias, dx);
         }
@@ -31,21 +31,34 @@ void Executor::State::weight_gradient() {
     }
 }
 
+at::Tensor Executor::State::d_projected() const {
+    return rows(four_norms_ ? "d normed" : "d hidden", plan.model.hidden);
+}
+
 void Executor::State::norm_backward() {
-    const double epsilon = plan.model.norm_epsilon;
+    const NormRule rule = norm_rule();
     const at::Tensor d = rows("d normed", plan.model.hidden), dx = rows("d hidden", plan.model.hidden);
     if (layer_ < 0) {
-        return rms_norm_backward(rows("hidden 0", plan.model.hidden), parameters_.final_norm, epsilon, d, dx,
+        return rms_norm_backward(rows("hidden 0", plan.model.hidden), parameters_.final_norm, rule, d, dx,
                                  false, sums_.final_norm);
     }
     const LayerViews& v = layer_views();
-    if (next_norm_backward_ == Norm::mlp) {
-        next_norm_backward_ = Norm::attention;
-        return rms_norm_backward(v.x_mid, w().mlp_norm, epsilon, d, dx, true, g().mlp_norm);
+    switch (next_norm_backward_) {
+        case Norm::post_mlp:
+            next_norm_backward_ = Norm::mlp;
+            return rms_norm_backward(v.down, w().post_mlp_norm, rule, dx, d, false, g().post_mlp_norm);
+        case Norm::mlp:
+            next_norm_backward_ = four_norms_ ? Norm::post_attention : Norm::attention;
+            return rms_norm_backward(v.x_mid, w().mlp_norm, rule, d, dx, true, g().mlp_norm);
+        case Norm::post_attention:
+            next_norm_backward_ = Norm::attention;
+            return rms_norm_backward(v.out, w().post_attention_norm, rule, dx, d, false,
+                                     g().post_attention_norm);
+        case Norm::attention:
+            next_norm_backward_ = four_norms_ ? Norm::post_mlp : Norm::mlp;
+            rms_norm_backward(v.x, w().input_norm, rule, d, dx, true, g().input_norm);
+            return close_chunk();
     }
-    next_norm_backward_ = Norm::mlp;
-    rms_norm_backward(v.x, w().input_norm, epsilon, d, dx, true, g().input_norm);
-    close_chunk();
 }
 
 void Executor::State::attention_own_backward() {
@@ -60,6 +73,11 @@ void Executor::State::attention_own_backward() {
                        span_of(chunk_first()), part(0, m.q_size(), m.heads), false,
                        part(m.q_size(), m.kv_size(), m.kv_heads),
                        part(m.q_size() + m.kv_size(), m.kv_size(), m.kv_heads));
+    if (g().sinks.defined()) {
+        attention_sink_backward(v.attention, v.lse,
+                                rows("d attention", m.q_size()).unflatten(1, {m.heads, m.head_dim}),
+                                w().sinks, g().sinks);
+    }
     d_q_fresh_ = past_backward_ = true;
     emitted_ = false;
 }
@@ -187,13 +205,13 @@ void Executor::State::rope_backward() {
                      d_k = d_qkv.narrow(1, m.q_size(), m.kv_size()).unflatten(1, {m.kv_heads, m.head_dim});
     if (!d_q_fresh_) d_q.add_(view("d q summed", {rows_, m.heads, m.head_dim}, sum_));
     find_rope();
-    engine::rope(d_q, rope_, true);
+    engine::rope(d_q, rope_q_, true);
     engine::rope(d_k, rope_, true);
     next_norm_ = Norm::attention;
     if (!m.qk_norm) return;
     const LayerViews& v = layer_views();
-    rms_norm_backward(v.raw_q, w().q_norm, m.norm_epsilon, d_q, d_q, false, g().q_norm);
-    rms_norm_backward(v.raw_k, w().k_norm, m.norm_epsilon, d_k, d_k, false, g().k_norm);
+    rms_norm_backward(v.raw_q, w().q_norm, norm_rule(), d_q, d_q, false, g().q_norm);
+    rms_norm_backward(v.raw_k, w().k_norm, norm_rule(), d_k, d_k, false, g().k_norm);
 }
 
 // The chunk is done with this layer: K and V of the chunk before it have no reader left, nor have its own
@@ -215,7 +233,7 @@ void Executor::State::close_chunk() {
 void Executor::State::embed_backward() {
     const at::Tensor ids = tokens_.select(0, sequence_).narrow(0, chunk_first(), rows_);
     const at::Tensor dx = rows("d hidden", plan.model.hidden);
-    sums_.embedding.index_add_(0, ids, dx.to(sums_.embedding.scalar_type()));
+    sums_.embedding.index_add_(0, ids, dx.to(sums_.embedding.scalar_type()), embedding_scale_);
 }
 
 }  // namespace headroom::engine

@@ -1,4 +1,6 @@
 // The forward ops of a step.
+#include <cmath>
+
 #include "run/step_state.h"
 
 namespace headroom::engine {
@@ -8,17 +10,33 @@ void Executor::State::embed() {
     at::Tensor x = rows(pass_ == Pass::fill ? hidden() : layer_input(0), plan.model.hidden);
     backward_ = false;
     at::index_select_out(x, parameters_.embedding, 0, ids);
+    if (embedding_scale_ != 1) x.mul_(embedding_scale_);
     next_norm_ = Norm::attention;
 }
 
 void Executor::State::norm() {
-    const double epsilon = plan.model.norm_epsilon;
-    at::Tensor out = rows("normed", plan.model.hidden);
+    const NormRule rule = norm_rule();
+    const at::Tensor normed = rows("normed", plan.model.hidden);
+    const auto add_normed = [&](const at::Tensor& x, const at::Tensor& weight, const at::Tensor& residual,
+                                at::Tensor out) {
+        if (out.data_ptr() != residual.data_ptr()) out.copy_(residual);
+        rms_norm(x, weight, rule, out, true);
+    };
     if (layer_ < 0)
-        return rms_norm(rows("hidden 0", plan.model.hidden), parameters_.final_norm, epsilon, out);
-    const bool mlp = next_norm_ == Norm::mlp;
+        return rms_norm(rows("hidden 0", plan.model.hidden), parameters_.final_norm, rule, normed);
     const LayerViews& v = layer_views();
-    rms_norm(mlp ? v.x_mid : v.x, mlp ? w().mlp_norm : w().input_norm, epsilon, out);
+    switch (next_norm_) {
+        case Norm::attention:
+            return rms_norm(v.x, w().input_norm, rule, normed);
+        case Norm::post_attention:
+            next_norm_ = Norm::mlp;
+            return add_normed(v.out, w().post_attention_norm, v.x, v.x_mid);
+        case Norm::mlp:
+            return rms_norm(v.x_mid, w().mlp_norm, rule, normed);
+        case Norm::post_mlp:
+            next_norm_ = Norm::attention;
+            return add_normed(v.down, w().post_mlp_norm, v.x_mid, layer_output());
+    }
 }
 
 void Executor::State::qkv() {
@@ -35,19 +53,26 @@ void Executor::State::qkv() {
 void Executor::State::find_rope() {
     const int64_t window = layer().window;
     KnownRope& known = ropes_[static_cast<size_t>(chunk_ % 2 + (window > 0 ? 2 : 0))];
-    if (known.chunk != chunk_ || known.window != window)
-        known = {chunk_, window, rope_table(plan.model, layer(), chunk_first(), rows_, weights.options())};
-    rope_ = known.table;
+    if (known.chunk != chunk_ || known.window != window) {
+        const Model& m = plan.model;
+        const RopeTable keys = rope_table(m, layer(), chunk_first(), rows_, weights.options());
+        // Scores are scaled by head_dim^-1/2; where the model says otherwise, the queries make up for it.
+        const double scale =
+            m.query_scalar > 0 ? std::sqrt(static_cast<double>(m.head_dim) / m.query_scalar) : 1;
+        known = {chunk_, window, keys, scale == 1 ? keys : RopeTable{keys.cos * scale, keys.sin * scale}};
+    }
+    rope_ = known.keys;
+    rope_q_ = known.queries;
 }
 
 Result<void> Executor::State::rope() {
     const LayerViews& v = layer_views();
     find_rope();
     if (plan.model.qk_norm) {
-        rms_norm(v.raw_q, w().q_norm, plan.model.norm_epsilon, v.q);
-        rms_norm(v.raw_k, w().k_norm, plan.model.norm_epsilon, v.k);
+        rms_norm(v.raw_q, w().q_norm, norm_rule(), v.q);
+        rms_norm(v.raw_k, w().k_norm, norm_rule(), v.k);
     }
-    engine::rope(v.q, rope_, false);
+    engine::rope(v.q, rope_q_, false);
     engine::rope(v.k, rope_, false);
     if (pass_ != Pass::fill || chunk_ + 1 >= plan.chunks() || visible_past(plan, chunk_ + 1, layer_) == 0)
         return {};
@@ -103,6 +128,7 @@ Span Executor::State::span_of(int64_t key_at) const {
 void Executor::State::attention_own() {
     const LayerViews& v = layer_views();
     attention_forward(v.q, v.k, v.v, span_of(chunk_first()), v.attention, v.lse);
+    if (w().sinks.defined()) attention_sink(v.attention, v.lse, w().sinks);
 }
 
 void Executor::State::visit_past(
@@ -151,22 +177,36 @@ void Executor::State::merge() {
 
 void Executor::State::attention_out() {
     const LayerViews& v = layer_views();
-    at::Tensor out = v.x_mid;
-    if (out.data_ptr() != v.x.data_ptr()) out.copy_(v.x);
-    out.addmm_(v.attention.flatten(1), w().out.t());
+    at::Tensor out = four_norms_ ? v.out : v.x_mid;
+    if (four_norms_) {
+        at::mm_out(out, v.attention.flatten(1), w().out.t());
+    } else {
+        if (out.data_ptr() != v.x.data_ptr()) out.copy_(v.x);
+        out.addmm_(v.attention.flatten(1), w().out.t());
+    }
     if (w().out_bias.defined()) out.add_(w().out_bias);
     projection_ = Projection::out;
-    next_norm_ = Norm::mlp;
+    next_norm_ = four_norms_ ? Norm::post_attention : Norm::mlp;
+}
+
+at::Tensor Executor::State::layer_output() const {
+    const bool last = layer_ + 1 == plan.model.layer_count();
+    return rows(pass_ == Pass::fill || last ? hidden() : layer_input(layer_ + 1), plan.model.hidden);
 }
 
 void Executor::State::down() {
-    const bool last = layer_ + 1 == plan.model.layer_count();
-    const std::string to = pass_ == Pass::fill || last ? hidden() : layer_input(layer_ + 1);
-    at::Tensor out = rows(to, plan.model.hidden);
-    const at::Tensor in = layer_views().x_mid;
-    if (out.data_ptr() != in.data_ptr()) out.copy_(in);
-    out.addmm_(rows("activation", plan.model.intermediate), w().down.t());
+    const LayerViews& v = layer_views();
+    const at::Tensor activation = rows("activation", plan.model.intermediate);
     projection_ = Projection::down;
+    if (four_norms_) {
+        at::Tensor out = v.down;
+        next_norm_ = Norm::post_mlp;
+        at::mm_out(out, activation, w().down.t());
+        return;
+    }
+    at::Tensor out = layer_output();
+    if (out.data_ptr() != v.x_mid.data_ptr()) out.copy_(v.x_mid);
+    out.addmm_(activation, w().down.t());
     next_norm_ = Norm::attention;
 }
 
@@ -176,7 +216,6 @@ void Executor::State::adapt(bool backward) {
     const Model& m = plan.model;
     const size_t index = static_cast<size_t>(projection_), layer = static_cast<size_t>(layer_);
     const AdapterGroup& group = adapters_[layer][index];
-    const bool last = layer_ + 1 == m.layer_count();
     at::Tensor x, y, d_x;
     switch (projection_) {
         case Projection::qkv:
@@ -185,7 +224,7 @@ void Executor::State::adapt(bool backward) {
             break;
         case Projection::out:
             x = layer_views().attention.flatten(1);
-            y = backward ? rows("d hidden", m.hidden) : layer_views().x_mid;
+            y = backward ? d_projected() : four_norms_ ? layer_views().out : layer_views().x_mid;
             break;
         case Projection::gate_up:
             x = rows("normed", m.hidden);
@@ -193,9 +232,7 @@ void Executor::State::adapt(bool backward) {
             break;
         case Projection::down:
             x = rows("activation", m.intermediate);
-            y = backward                      ? rows("d hidden", m.hidden)
-                : pass_ == Pass::fill || last ? rows("hidden 0", m.hidden)
-                                              : rows(of_layer("x", layer_ + 1), m.hidden);
+            y = backward ? d_projected() : four_norms_ ? layer_views().down : layer_output();
             break;
     }
     const double scale = plan.recipe.lora_alpha / static_cast<double>(plan.recipe.lora_rank);

@@ -60,6 +60,9 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
     } else {
         sums_ = parameters_in(plan.model, gradients);
     }
+    four_norms_ = plan.model.norms_per_layer == 4;
+    gelu_ = plan.model.activation == "gelu_pytorch_tanh";
+    embedding_scale_ = at::scalar_tensor(embedding_scale(plan.model), type_).item<double>();
     touched_from_.assign(static_cast<size_t>(plan.model.layer_count()), 0);
     tokens_ = view("token ids", {plan.recipe.batch, plan.context.count()}, at::kInt);
     const Decisions& d = plan.decisions;
@@ -211,6 +214,12 @@ const LayerViews& Executor::State::layer_views() {
         views_ = make_views(loaded ? input_slot_ : layer_input(layer_), "qkv",
                             attention_in(kept ? attention : "attention"), "x_mid", "gate_up");
     }
+    if (four_norms_) {
+        const bool kept = pass_ != Pass::fill && d.activations == Activations::keep;
+        const auto name = [&](const char* base) { return kept ? of_layer(base, layer_) : base; };
+        views_.out = rows(name("attention projected"), plan.model.hidden);
+        views_.down = rows(name("mlp projected"), plan.model.hidden);
+    }
     views_known_ = true;
     return views_;
 }
@@ -256,7 +265,7 @@ void Executor::State::begin(const at::Tensor& tokens) {
     sequence_ = sequence_id_ = 0;
     begin_sequence();
     next_norm_ = Norm::attention;
-    next_norm_backward_ = Norm::mlp;
+    next_norm_backward_ = four_norms_ ? Norm::post_mlp : Norm::mlp;
     next_gradient_ = Projection::down;
 }
 
@@ -315,7 +324,7 @@ Result<void> Executor::State::run(OpId id) {
                      w().gate_up.t());
             break;
         case OpKind::activation:
-            swiglu(layer_views().gate_up, rows("activation", plan.model.intermediate));
+            swiglu(layer_views().gate_up, rows("activation", plan.model.intermediate), gelu_);
             break;
         case OpKind::down:
             down();
@@ -331,11 +340,11 @@ Result<void> Executor::State::run(OpId id) {
             weight_gradient();
             break;
         case OpKind::down_backward:
-            multiply(Projection::down, rows("d activation", plan.model.intermediate),
-                     rows("d hidden", plan.model.hidden), w().down);
+            multiply(Projection::down, rows("d activation", plan.model.intermediate), d_projected(),
+                     w().down);
             break;
         case OpKind::activation_backward:
-            swiglu_backward(layer_views().gate_up, rows("d activation", plan.model.intermediate));
+            swiglu_backward(layer_views().gate_up, rows("d activation", plan.model.intermediate), gelu_);
             next_norm_ = Norm::mlp;
             break;
         case OpKind::gate_up_backward:
@@ -346,8 +355,7 @@ Result<void> Executor::State::run(OpId id) {
             norm_backward();
             break;
         case OpKind::attention_out_backward:
-            multiply(Projection::out, rows("d attention", plan.model.q_size()),
-                     rows("d hidden", plan.model.hidden), w().out);
+            multiply(Projection::out, rows("d attention", plan.model.q_size()), d_projected(), w().out);
             break;
         case OpKind::attention_own_backward:
             attention_own_backward();

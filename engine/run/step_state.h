@@ -38,6 +38,7 @@ struct LayerViews {
     at::Tensor raw_q, raw_k;    // of qkv: before norms
     at::Tensor attention, lse;  // [T, h, d], [T, h]
     at::Tensor gate_up;         // [T, 2 I]
+    at::Tensor out, down;       // [T, H]: before their norms, where a layer has four
 };
 
 // The slots of a Stager (program/stager.h), used in turn.
@@ -77,7 +78,7 @@ struct Executor::State {
     int64_t steps = 0;
 
 private:
-    enum class Norm : uint8_t { attention, mlp };
+    enum class Norm : uint8_t { attention, post_attention, mlp, post_mlp };
 
     void make_page_tables();
     const Buffer* find(const std::string& name) const;  // null: the program has none
@@ -117,6 +118,9 @@ private:
     void down();
     void head();
     void adapt(bool backward);
+    at::Tensor layer_output() const;  // where the layer's hidden state goes
+    // Gradient of what attention or MLP gives: that of the hidden state, or of what the norm was applied to.
+    at::Tensor d_projected() const;
     void multiply(Projection projection, at::Tensor out, const at::Tensor& left, const at::Tensor& right);
     // backward.cpp
     void weight_gradient();
@@ -195,6 +199,7 @@ private:
     const LayerParameters& w() const { return parameters_.layers[static_cast<size_t>(layer_)]; }
     const LayerParameters& g() const { return sums_.layers[static_cast<size_t>(layer_)]; }
     int64_t element() const { return static_cast<int64_t>(c10::elementSize(type_)); }
+    NormRule norm_rule() const { return {plan.model.norm_epsilon, norms_add_one(plan.model)}; }
     int64_t chunk_first() const { return chunk_ * plan.decisions.chunk.count(); }
 
     std::unordered_map<std::string, BufferId> by_name_;
@@ -226,15 +231,17 @@ private:
     Projection next_gradient_ = Projection::down;  // backward, a layer's come in turn
     bool backward_ = false;                        // this chunk is in its backward pass
     bool past_backward_ = false;                   // and this layer's attention too
+    bool four_norms_ = false, gelu_ = false;
+    double embedding_scale_ = 1;  // as its dtype holds it
     bool views_known_ = false, d_q_fresh_ = true, emitted_ = false;
     bool partial_pending_ = false;  // an attention to the past that is not merged yet
     LayerViews views_;
     struct KnownRope {
         int64_t chunk = -1, window = -1;
-        RopeTable table;
+        RopeTable keys, queries;  // queries may be scaled
     };
     std::array<KnownRope, 4> ropes_;  // two chunks in flight, layers with a window and without
-    RopeTable rope_;                  // of this chunk and layer
+    RopeTable rope_, rope_q_;         // of this chunk and layer
     at::Tensor loss_sum_;             // fp64, one value, on the device
     double target_scale_ = 0, norm_ = 0;
 };

@@ -13,13 +13,20 @@ Result<void> refuse(const std::string& key, const std::string& found, const std:
 }
 
 Result<void> check_model(const Model& m) {
-    static const std::set<std::string> families{"qwen2", "qwen3", "llama", "mistral"};
+    static const std::set<std::string> families{"qwen2",  "qwen3",       "llama",  "mistral",
+                                                "gemma3", "gemma3_text", "gpt_oss"};
     if (!families.contains(m.type))
-        return refuse("model", "model type '" + m.type + "'", "qwen2, qwen3, llama or mistral");
-    static const std::set<std::string> scalings{"", "default", "linear", "llama3"};
+        return refuse("model", "model type '" + m.type + "'", "qwen2, qwen3, llama, mistral or gemma3");
+    static const std::set<std::string> scalings{"", "default", "linear", "llama3", "yarn"};
     if (!scalings.contains(m.rope.scaling))
-        return refuse("model", "rope scaling '" + m.rope.scaling + "'", "none, linear or llama3");
-    if (m.activation != "silu") return refuse("model", "activation '" + m.activation + "'", "silu");
+        return refuse("model", "rope scaling '" + m.rope.scaling + "'", "none, linear, llama3 or yarn");
+    // gpt_oss is known by its attention; its MLPs are experts.
+    for (const Layer& layer : m.layers) {
+        if (layer.mixture) return refuse("model", "a mixture of experts", "dense MLPs");
+    }
+    if (m.activation != "silu" && m.activation != "gelu_pytorch_tanh")
+        return refuse("model", "activation '" + m.activation + "'", "silu or gelu_pytorch_tanh");
+    if (m.activation_limit > 0) return refuse("model", "an activation that is clamped", "one that is not");
     if (m.mlp_bias) return refuse("model", "biases in the MLP", "none");
     return {};
 }

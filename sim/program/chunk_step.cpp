@@ -161,7 +161,7 @@ private:
             parameters_.layer_done(builder_.last_compute());
             return;
         }
-        op = emitter_.attention_out(layer(l), tokens, b);
+        op = emitter_.attention_out(layer(l), tokens, b, false);
         builder_.release(b.attention, op);
         emitter_.mlp_up(layer(l), tokens, b);
         emitter_.mlp_down(layer(l), tokens, b, x, false);
@@ -257,11 +257,11 @@ private:
             builder_.release(b.qkv, builder_.last_compute());
             b.x_mid = flight_.x_mid;
         }
-        const OpId out = emitter_.attention_out(layer(l), tokens, b);
+        const OpId out = emitter_.attention_out(layer(l), tokens, b, keep_);
         if (d_.activations == Activations::checkpoint_host) builder_.release(b.x, out);
         if (!keep_ && d_.attention_outputs == AttentionOutputs::recompute) builder_.release(b.attention, out);
         emitter_.mlp_up(layer(l), tokens, b);
-        emitter_.mlp_down(layer(l), tokens, b, x_out, keep_ && !emitter_.tiled_mlp());
+        emitter_.mlp_down(layer(l), tokens, b, x_out, keep_ && !emitter_.tiled_mlp(), keep_);
         if (!keep_) builder_.release(b.x_mid, builder_.last_compute());
         parameters_.layer_done(builder_.last_compute());
     }
@@ -339,8 +339,9 @@ private:
             past_.forward(c, l, true);
             ring_.forward(layer(l), tokens);
         }
-        emitter_.attention_out(layer(l), tokens, b);
+        emitter_.attention_out(layer(l), tokens, b, true);
         if (!emitter_.tiled_mlp()) emitter_.mlp_up(layer(l), tokens, b);
+        emitter_.mlp_down_again(layer(l), tokens, b);
     }
 
     const Plan& plan_;

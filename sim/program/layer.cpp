@@ -18,7 +18,12 @@ int64_t tiles_of(int64_t tokens, int64_t tile) {
 }  // namespace
 
 LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t tokens, int64_t longest_keys)
-    : plan_(plan), builder_(builder), sizes_(plan), tokens_(tokens), train_all_(plan.recipe.lora_rank == 0) {
+    : plan_(plan),
+      builder_(builder),
+      sizes_(plan),
+      tokens_(tokens),
+      train_all_(plan.recipe.lora_rank == 0),
+      four_norms_(plan.model.norms_per_layer == 4) {
     const Decisions& d = plan.decisions;
     const int64_t e = sizes_.element, T = tokens, tile = d.mlp_tile.count();
     tiled_mlp_ = tile > 0 && tile < tokens;
@@ -84,6 +89,10 @@ LayerBuffers LayerEmitter::layer_buffers(const std::string& suffix, bool attenti
             : builder_.scratch("attention" + suffix, Category::attention_outputs, attention);
     b.x_mid = scratch("x_mid", T * sizes_.hidden * e);
     b.gate_up = scratch("gate_up", mlp_rows_ * gate_up * e);
+    if (four_norms_) {
+        b.out = scratch("attention projected", T * sizes_.hidden * e);
+        b.down = scratch("mlp projected", T * sizes_.hidden * e);
+    }
     return b;
 }
 
@@ -131,8 +140,6 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
         return accumulate ? gemm_accumulate(n, k, per_group, narrow(groups))
                           : gemm(per_group, n, k, narrow(groups));
     };
-    const int64_t norms =
-        std::max<int64_t>(1, m.norms_per_layer / 2);  // before (and after) each half of a layer
     const int64_t I = layer.mixture ? s.expert_inner : s.inner;
     const int64_t gate_up = s.gate_up(m, layer);
     const auto id = [this](const Work& w) { return builder_.work(w); };
@@ -140,7 +147,9 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     Works w;
     w.layer = layer;
     w.tokens = T;
-    w.norm = id(memory_bound(norms * 2 * T * H * e));
+    w.norm = id(memory_bound(2 * T * H * e));
+    // Behind a projection: adds the hidden state; its gradient goes to the projection alone.
+    w.post_norm = w.post_norm_backward = id(memory_bound(3 * T * H * e));
     w.qkv = id(gemm(T, qkv, H));
     w.kv = id(gemm(T, 2 * s.kv, H));
     w.rope = id(memory_bound(2 * T * qkv * e));
@@ -163,7 +172,7 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     w.down_backward = id(mlp_gemm(false, I, H));
     w.down_gradient = id(mlp_gemm(true, H, I));
     w.activation_backward = id(memory_bound(T * (2 * gate_up + gate_up / 2) * e));
-    w.norm_backward = id(memory_bound(norms * 4 * T * H * e));
+    w.norm_backward = id(memory_bound(4 * T * H * e));
     // The norms of q and k read what they were applied to.
     const int64_t before_norms = m.qk_norm ? (s.q + s.kv) * e : 0;
     w.rope_backward = id(memory_bound(T * (2 * qkv * e + s.q * s.sum + before_norms)));
@@ -294,12 +303,17 @@ OpId LayerEmitter::attend_past(int64_t tokens, int64_t keys, double keys_seen, O
     return read;
 }
 
-OpId LayerEmitter::attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait) {
+OpId LayerEmitter::attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, bool keep_out,
+                                 OpId wait) {
     const Works& w = works(layer, tokens);
-    builder_.take(b.x_mid, compute(OpKind::attention_out, w.out, wait));
+    builder_.take(four_norms_ ? b.out : b.x_mid, compute(OpKind::attention_out, w.out, wait));
     lora(w.lora_out, w.lora_out_targets);
     all_reduce(tokens);
-    return builder_.last_compute();
+    if (!four_norms_) return builder_.last_compute();
+    const OpId op = compute(OpKind::norm, w.post_norm);
+    builder_.take(b.x_mid, op);
+    if (!keep_out) builder_.release(b.out, op);
+    return op;
 }
 
 void LayerEmitter::mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
@@ -319,17 +333,35 @@ void LayerEmitter::mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers
 }
 
 OpId LayerEmitter::mlp_down(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out,
-                            bool keep_gate_up) {
+                            bool keep_gate_up, bool keep_down) {
     const Works& w = works(layer, tokens);
     OpId op = compute(OpKind::activation, w.activation);
     builder_.take(act_, op);
     if (!keep_gate_up) builder_.release(b.gate_up, op);
     op = compute(OpKind::down, w.down);
-    builder_.take(x_out, op);
+    builder_.take(four_norms_ ? b.down : x_out, op);
     lora(w.lora_down, w.lora_down_targets);
     builder_.release(act_, builder_.last_compute());
     all_reduce(tokens);
+    if (!four_norms_) return op;
+    op = compute(OpKind::norm, w.post_norm);
+    builder_.take(x_out, op);
+    if (!keep_down) builder_.release(b.down, op);
     return op;
+}
+
+void LayerEmitter::mlp_down_again(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
+    if (!four_norms_) return;
+    const Works& w = works(layer, tokens);
+    if (tiled_mlp_) mlp_up(layer, tokens, b);
+    OpId op = compute(OpKind::activation, w.activation);
+    builder_.take(act_, op);
+    if (tiled_mlp_) builder_.release(b.gate_up, op);
+    op = compute(OpKind::down, w.down);
+    builder_.take(b.down, op);
+    lora(w.lora_down, w.lora_down_targets);
+    builder_.release(act_, builder_.last_compute());
+    all_reduce(tokens);
 }
 
 void LayerEmitter::head(int64_t tokens, BufferId x, BufferId dx, bool forward_only, OpId wait) {

@@ -10,6 +10,8 @@
 // backward pass (memory-bound, no FLOPs worth counting).
 // Where queries and keys have norms of their own (qk_norm), qkv is kept as projected, which is what the
 // norms' backward reads, and rotated q and k stand in one buffer of the layer in flight: docs/decisions/0009.
+// Where a layer has four norms (gemma3), what attention and MLP give passes a norm before it is added to the
+// hidden state: `out` and `down` hold it, kept like the others, and with checkpoints made again.
 #pragma once
 
 #include <array>
@@ -64,6 +66,7 @@ private:
 // What a layer leaves for its backward pass. Ids may repeat (in-place use).
 struct LayerBuffers {
     BufferId x = kNone, qkv = kNone, attention = kNone, x_mid = kNone, gate_up = kNone;
+    BufferId out = kNone, down = kNone;  // four norms: before the norms after attention and MLP
 };
 
 // Keys of its own chunk that T queries see, and of `past` keys before them; window 0: no window.
@@ -104,12 +107,16 @@ public:
     // together see `keys_seen`. Merged into the attention output by log-sum-exp. Returns the op that read the
     // keys.
     OpId attend_past(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece);
-    // Output projection: takes x_mid. Returns the last op that reads the attention output.
-    OpId attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone);
+    // Output projection, its norm where it has one: takes x_mid, and `out` unless it is not kept. Returns the
+    // last op, after which the attention output and x are read no more.
+    OpId attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, bool keep_out,
+                       OpId wait = kNone);
     // MLP up to gate_up (what the backward pass needs), then the rest.
     void mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b);
     OpId mlp_down(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out,
-                  bool keep_gate_up);
+                  bool keep_gate_up, bool keep_down = false);
+    // Four norms: `down` again, for the backward pass of the norm behind it; else nothing.
+    void mlp_down_again(const Layer& layer, int64_t tokens, const LayerBuffers& b);
 
     // Final norm, logits, loss and, unless `forward_only`, their backward: leaves dx. x is released.
     void head(int64_t tokens, BufferId x, BufferId dx, bool forward_only, OpId wait = kNone);
@@ -147,7 +154,8 @@ private:
     struct Works {  // of one layer kind and token count
         Layer layer;
         int64_t tokens = 0;
-        uint32_t norm, qkv, kv, rope, own, merge, out, router, dispatch, gate_up, activation, down;
+        uint32_t norm, post_norm, post_norm_backward;
+        uint32_t qkv, kv, rope, own, merge, out, router, dispatch, gate_up, activation, down;
         uint32_t own_backward, out_backward, out_gradient, router_backward, gate_up_backward,
             gate_up_gradient, down_backward, down_gradient, activation_backward, norm_backward, rope_backward,
             qkv_backward, qkv_gradient;
@@ -165,7 +173,7 @@ private:
     StepBuilder& builder_;
     RankSizes sizes_;
     int64_t tokens_;
-    bool train_all_;
+    bool train_all_, four_norms_;
     std::vector<Works> cache_;
     size_t last_works_ = 0;
     std::vector<std::pair<std::array<int64_t, 4>, uint32_t>> past_cache_;

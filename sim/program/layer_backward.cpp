@@ -7,6 +7,11 @@ void LayerEmitter::mlp_backward(const Layer& layer, int64_t tokens, const LayerB
                                 OpId gradient_wait) {
     const Works& w = works(layer, tokens);
     await(wait);
+    if (four_norms_) {
+        const OpId op = compute(OpKind::norm_backward, w.post_norm_backward);
+        builder_.take(d_normed_, op);
+        builder_.release(b.down, op);
+    }
     if (tiled_mlp_) mlp_up(layer, tokens, b);  // tiles are computed again one by one
     OpId op = compute(OpKind::activation, w.activation);
     builder_.take(act_, op);
@@ -15,6 +20,7 @@ void LayerEmitter::mlp_backward(const Layer& layer, int64_t tokens, const LayerB
     builder_.take(d_act_, op);
     lora(w.lora_down_b, w.lora_down_targets, true);
     builder_.release(act_, builder_.last_compute());
+    if (four_norms_) builder_.release(d_normed_, builder_.last_compute());
     op = compute(OpKind::activation_backward, w.activation_backward);
     builder_.release(d_act_, op);
     op = compute(OpKind::norm, w.norm);
@@ -40,12 +46,18 @@ void LayerEmitter::mlp_backward(const Layer& layer, int64_t tokens, const LayerB
     builder_.release(b.x_mid, op);
 }
 
-void LayerEmitter::own_attention_backward(const Layer& layer, int64_t tokens, const LayerBuffers&) {
+void LayerEmitter::own_attention_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
     const Works& w = works(layer, tokens);
+    if (four_norms_) {
+        const OpId op = compute(OpKind::norm_backward, w.post_norm_backward);
+        builder_.take(d_normed_, op);
+        builder_.release(b.out, op);
+    }
     if (train_all_) compute(OpKind::weight_gradient, w.out_gradient);
     OpId op = compute(OpKind::attention_out_backward, w.out_backward);
     builder_.take(d_attention_, op);
     lora(w.lora_out_b, w.lora_out_targets, true);
+    if (four_norms_) builder_.release(d_normed_, builder_.last_compute());
     op = compute(OpKind::attention_own_backward, w.own_backward);
     builder_.take(d_qkv_, op);
     builder_.take(own_ws_, op);

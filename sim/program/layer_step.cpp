@@ -121,7 +121,7 @@ private:
             attend(c, l);
             builder_.release(buffers_.qkv, builder_.last_compute());
             emitter_.release_rotated(builder_.last_compute());
-            const OpId op = emitter_.attention_out(layer(l), tokens, buffers_);
+            const OpId op = emitter_.attention_out(layer(l), tokens, buffers_, false);
             builder_.release(buffers_.attention, op);
             builder_.release(buffers_.x, op);
             emitter_.mlp_up(layer(l), tokens, buffers_);
@@ -184,8 +184,9 @@ private:
         bring(in_, buffers_.x, kNone);
         emitter_.project(layer(l), tokens, buffers_);
         attend(c, l);
-        emitter_.attention_out(layer(l), tokens, buffers_);
+        emitter_.attention_out(layer(l), tokens, buffers_, true);
         if (!emitter_.tiled_mlp()) emitter_.mlp_up(layer(l), tokens, buffers_);
+        emitter_.mlp_down_again(layer(l), tokens, buffers_);
         bring(dx_in_, dx_, gradient_stored(c));
         emitter_.mlp_backward(layer(l), tokens, buffers_);
         emitter_.own_attention_backward(layer(l), tokens, buffers_);

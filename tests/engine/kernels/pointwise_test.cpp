@@ -15,16 +15,18 @@ namespace {
 
 constexpr double kStep = 1.0 / 256;
 
-TEST_F(Kernels, SwigluForwardAndBackward) {
-    at::Tensor gate_up = drawn({77, 2 * 416}, 1), act = at::empty({77, 416}, at::kBFloat16),
-               d = drawn({77, 416}, 2);
-    at::Tensor on_gpu = gate_up.cuda(), act_gpu = act.cuda();
-    swiglu(gate_up, act);
-    swiglu(on_gpu, act_gpu);
-    EXPECT_LT(off(act_gpu, act), kStep);
-    swiglu_backward(gate_up, d);
-    swiglu_backward(on_gpu, d.cuda());
-    EXPECT_LT(off(on_gpu, gate_up), kStep);
+TEST_F(Kernels, GatedActivationsForwardAndBackward) {
+    for (const bool gelu : {false, true}) {
+        at::Tensor gate_up = drawn({77, 2 * 416}, 1), act = at::empty({77, 416}, at::kBFloat16),
+                   d = drawn({77, 416}, 2);
+        at::Tensor on_gpu = gate_up.cuda(), act_gpu = act.cuda();
+        swiglu(gate_up, act, gelu);
+        swiglu(on_gpu, act_gpu, gelu);
+        EXPECT_LT(off(act_gpu, act), kStep);
+        swiglu_backward(gate_up, d, gelu);
+        swiglu_backward(on_gpu, d.cuda(), gelu);
+        EXPECT_LT(off(on_gpu, gate_up), kStep);
+    }
 }
 
 TEST_F(Kernels, RopeAndItsInverse) {

@@ -42,6 +42,25 @@ TEST_F(Kernels, RmsNormOfRows) {
     }
 }
 
+// gemma3's: weights that are added to 1, and results that are added to what is there.
+TEST_F(Kernels, RmsNormThatAddsOne) {
+    for (const int64_t columns : {128, 3840}) {
+        const at::Tensor x = drawn({530, columns}, 1), w = drawn({columns}, 2), d = drawn({530, columns}, 3);
+        const NormRule rule(1e-6, true);
+        at::Tensor out = drawn({530, columns}, 4), out_gpu = out.cuda();
+        rms_norm(x, w, rule, out, true);
+        rms_norm(x.cuda(), w.cuda(), rule, out_gpu, true);
+        EXPECT_LT(off(out_gpu, out), kStep);
+        at::Tensor dx = drawn({530, columns}, 5), dx_gpu = dx.cuda();
+        at::Tensor dw = drawn({columns}, 6, at::kFloat), dw_gpu = dw.cuda();
+        rms_norm_backward(x, w, rule, d, dx, true, dw);
+        rms_norm_backward(x.cuda(), w.cuda(), rule, d.cuda(), dx_gpu, true, dw_gpu,
+                          scratch_for(530, columns));
+        EXPECT_LT(off(dx_gpu, dx), kStep);
+        EXPECT_LT(off(dw_gpu, dw), kSum);
+    }
+}
+
 // Heads of queries inside of wider rows; the gradient in place.
 TEST_F(Kernels, RmsNormOfHeads) {
     for (const int64_t dim : {16, 64, 80, 128, 256}) {

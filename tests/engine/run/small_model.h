@@ -22,6 +22,8 @@ struct Family {
     int64_t window = 0;
     std::string scaling;
     bool qk_norm = false;
+    bool gemma = false;  // four norms, GELU, scaled queries, a rotary frequency of windows
+    bool sinks = false;  // of attention, and biases of all its projections
 };
 
 // hidden 64, 4 query and 2 KV heads of 16, 3 layers; every tensor in `dtype`; SGD.
@@ -31,10 +33,22 @@ inline Plan small_plan(const Family& family, Dtype dtype, int64_t context, int64
     p.model.qkv_bias = family.bias;
     p.model.tied_embeddings = family.tied;
     p.model.qk_norm = family.qk_norm;
-    for (Layer& l : p.model.layers) l.window = family.window;
+    // gemma3: two windowed layers, then a full one; gpt_oss: every second one is windowed.
+    for (size_t l = 0; l < p.model.layers.size(); ++l) {
+        const bool full = (family.gemma && l == 2) || (family.sinks && l == 1);
+        p.model.layers[l].window = full ? 0 : family.window;
+    }
+    if (family.gemma) {
+        p.model.norms_per_layer = 4;
+        p.model.activation = "gelu_pytorch_tanh";
+        p.model.query_scalar = 24;
+        p.model.rope.local_theta = 100;
+    }
+    p.model.attention_sinks = p.model.output_bias = family.sinks;
     p.model.rope.theta = 1000;
     p.model.rope.scaling = family.scaling;
-    if (family.scaling == "llama3") {
+    if (family.scaling == "linear") p.model.rope.factor = 8;
+    if (family.scaling == "llama3" || family.scaling == "yarn") {
         p.model.rope.factor = 8;
         p.model.rope.original_context = 64;
     }

@@ -16,8 +16,12 @@ TEST(Supported, RefusalsNameTheKey) {
         std::function<void(Plan&)> change;
     };
     const std::vector<Case> cases{
-        {"model", [](Plan& p) { p.model.type = "gpt_oss"; }},
-        {"model", [](Plan& p) { p.model.rope.scaling = "yarn"; }},
+        {"model", [](Plan& p) { p.model.type = "deepseek_v3"; }},
+        {"model", [](Plan& p) { p.model.rope.scaling = "dynamic"; }},
+        {"model", [](Plan& p) { p.model.layers[1].mixture = true; }},
+        {"model", [](Plan& p) { p.model.activation = "gelu"; }},
+        {"model", [](Plan& p) { p.model.activation_limit = 7; }},
+        {"model", [](Plan& p) { p.model.mlp_bias = true; }},
         {"plan.strategy", [](Plan& p) { p.decisions.strategy = "layer-major"; }},
         {"plan.page_cache",
          [](Plan& p) {

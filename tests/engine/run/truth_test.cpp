@@ -13,7 +13,9 @@ const Family kFamilies[] = {{"qwen2", true, false, 0, ""},
                             {"qwen2", true, true, 0, ""},
                             {"llama", false, false, 0, "llama3"},
                             {"mistral", false, false, 20, ""},
-                            {"qwen3", false, true, 0, "", true}};
+                            {"qwen3", false, true, 0, "", true},
+                            {"gemma3_text", false, true, 20, "linear", true, true},
+                            {"gpt_oss", true, false, 20, "yarn", false, false, true}};
 
 struct Errors {
     double worst = 0;  // of the loss and of any parameter's gradient

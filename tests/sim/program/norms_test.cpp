@@ -39,5 +39,27 @@ TEST(Norms, OfQueriesAndKeysTakeOneBufferInFlight) {
     }
 }
 
+// What attention and MLP give before their norms: two more buffers per layer where activations are kept, else
+// two in flight and the last product of the MLP once more.
+TEST(Norms, FourALayerKeepWhatTheyWereAppliedTo) {
+    for (const Activations activations : {Activations::keep, Activations::checkpoint_device}) {
+        const bool keep = activations == Activations::keep;
+        Plan plan = tiny_plan(4, 32, 20);
+        plan.decisions.activations = activations;
+        const Program without = chunk_step(plan, {});
+        plan.model.norms_per_layer = 4;
+        const Program with = chunk_step(plan, {});
+        const int64_t hidden = 32 * 64 * 2;
+        // Kept: of 3 layers, and in the fill pass one in flight.
+        EXPECT_EQ(activation_buffers(with), activation_buffers(without) + 2 * hidden * (keep ? 4 : 1));
+        EXPECT_EQ(count(with, OpKind::norm_backward), count(without, OpKind::norm_backward) + 2 * 3 * 4);
+        EXPECT_EQ(count(with, OpKind::down), count(without, OpKind::down) + (keep ? 0 : 3 * 4));
+        // Fill: all but the last layer of 3 chunks; gradient: all layers of 4, with checkpoints twice the
+        // first.
+        const int64_t norms = 2 * 2 * 3 + 2 * 3 * 4 + (keep ? 0 : 3 * 4);
+        EXPECT_EQ(count(with, OpKind::norm), count(without, OpKind::norm) + norms);
+    }
+}
+
 }  // namespace
 }  // namespace headroom::test

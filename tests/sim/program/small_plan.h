@@ -67,6 +67,7 @@ inline Model draw_model(const Model& tiny) {
     Model m = tiny;
     m.tied_embeddings = draw::coin();
     m.qk_norm = draw::coin();
+    m.norms_per_layer = draw::coin() ? 2 : 4;
     m.experts.count = 4, m.experts.per_token = draw::in(1, 4), m.experts.intermediate = 32,
     m.experts.shared = draw::in(0, 1);
     m.layers.resize(static_cast<size_t>(draw::in(2, 4)));
