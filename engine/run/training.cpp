@@ -16,8 +16,8 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "memory/arena.h"
-#include "program/selected.h"
 #include "plan/throughput.h"
+#include "program/selected.h"
 #include "run/checkpoint.h"
 #include "run/executor.h"
 #include "run/initial.h"
@@ -161,6 +161,10 @@ Result<void> Training::read_input() {
     if (o.device == "cuda" && !at::cuda::is_available())
         return fail("--device", "cuda, and this machine has no usable GPU", "cpu");
     device_ = at::Device(o.device == "cuda" ? "cuda:0" : "cpu");
+    // ATen's call of cuDNN adds dQ in any order whatever is asked of it: two runs differ in the gradients.
+    if (device_.is_cuda() && plan_->decisions.deterministic)
+        return fail(o.plan + ", key 'plan.deterministic'", "true, on a GPU",
+                    "false, or --device cpu (what the engine runs today)");
     if (!o.weights.empty()) {
         HEADROOM_TRY(files_, WeightFiles::open(o.weights));
         HEADROOM_CHECK(check_weights(plan_->model, *files_));

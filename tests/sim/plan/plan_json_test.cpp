@@ -40,7 +40,8 @@ Recipe any_recipe() {
     r.states = one({Dtype::fp32, Dtype::bf16}), r.gradients = one({Dtype::fp32, Dtype::bf16});
     r.master_weights = one({true, false});
     if (one({true, false}))
-        r.lora_rank = between(1, 64), r.lora_alpha = static_cast<double>(between(1, 64)), r.lora_targets = {"q", "down"};
+        r.lora_rank = between(1, 64), r.lora_alpha = static_cast<double>(between(1, 64)),
+        r.lora_targets = {"q", "down"};
     r.batch = between(1, 8);
     return r;
 }
