@@ -39,7 +39,7 @@ void add_squares(const at::Tensor& values, at::Tensor sum, const at::Tensor& scr
     }
     for (int64_t at = 0; at < values.numel(); at += kPiece) {
         const at::Tensor piece = values.narrow(0, at, std::min(kPiece, values.numel() - at));
-        sum.add_(piece.to(at::kDouble).square_().sum());
+        sum.add_(piece.to(at::kDouble).square().sum());
     }
 }
 

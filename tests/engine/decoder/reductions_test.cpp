@@ -25,6 +25,10 @@ TEST(Reductions, SquaresAreAddedUpInDoublePrecision) {
     at::Tensor sum = at::ones({}, at::kDouble);
     add_squares(values, sum);
     EXPECT_EQ(sum.item<double>(), 1 + 4096.0 * 4096 + 25'000);
+    const at::Tensor wide = at::full({3}, 2, at::kDouble);
+    add_squares(wide, sum.zero_());
+    EXPECT_EQ(sum.item<double>(), 12);
+    EXPECT_EQ(wide.sum().item<double>(), 6);  // read, not written
 }
 
 TEST(Reductions, RowsGoToTheirIds) {
