@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <system_error>
 
 #include "base/file.h"
@@ -27,6 +28,17 @@ Result<Scenario> ScenarioArguments::read() const {
         for (const std::string& name : {path, path + ".toml"}) {
             const std::filesystem::path shipped = data / "scenarios" / name;
             if (std::filesystem::is_regular_file(shipped, ignored)) file = shipped;
+        }
+        if (file == path) {
+            std::vector<std::string> names;
+            for (const auto& entry : std::filesystem::directory_iterator(data / "scenarios", ignored))
+                names.push_back(entry.path().stem());
+            std::sort(names.begin(), names.end());  // of several that are near always the same
+            const std::string near = nearest(path, names);
+            return fail(path,
+                        "it does not exist, and no shipped scenario is called that" +
+                            (near.empty() ? "" : " (did you mean '" + near + "'?)"),
+                        "a scenario file, or a name from " + (data / "scenarios").string());
         }
     }
     HEADROOM_TRY(Scenario scenario, read_scenario(file, data, overrides));

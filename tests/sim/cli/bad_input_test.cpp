@@ -149,6 +149,7 @@ TEST_F(BadInput, FilesThatAreNoFiles) {
     fs::create_directory(at("folder.toml"));
     expect_line(run({"plan", "folder.toml"}), 2, {"folder.toml", "folder"}, "a folder");
     expect_line(run({"plan", "missing.toml"}), 2, {"missing.toml", "does not exist"}, "missing");
+    expect_line(run({"plan", "qwen2.5-7b-1m-h20"}), 2, {"did you mean 'qwen2.5-7b-1m-h200'?"}, "misspelt");
     expect_line(run({"plan", ""}), 2, {}, "empty name");
     expect_line(run({"plan", std::string(300, 'a')}), 2, {}, "long name");
     expect_line(run({"plan", "/dev/null"}), 2, {"/dev/null", "model"}, "empty device");
