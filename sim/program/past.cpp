@@ -248,6 +248,12 @@ OpId PastFlow::kv_stored(int64_t layer) const {
     return (builder_.pass == Pass::fill ? past_stored_ : stored_)[static_cast<size_t>(layer)];
 }
 
+OpId PastFlow::own_gradients_stored(int64_t layer) const {
+    const bool cached =
+        plan_.decisions.page_cache.count() > 0 && sparse(plan_.model.layers[static_cast<size_t>(layer)]);
+    return cached ? gradients_stored_[static_cast<size_t>(layer)] : gradients_stored_before_;
+}
+
 OpId PastFlow::append_wait(int64_t layer, int64_t chunk) const {
     const bool travels =
         is_read(chunk, layer) && place(plan_.decisions.kv_residency, layer, past(chunk)) != Place::device;
@@ -280,7 +286,7 @@ void PastFlow::forward(int64_t chunk, int64_t layer, bool known) {
 }
 
 void PastFlow::backward(int64_t chunk, int64_t layer) {
-    own_stored_ = gradients_stored_[static_cast<size_t>(layer)];
+    gradients_stored_before_ = gradients_stored_[static_cast<size_t>(layer)];
     if (chunk == 0) return;
     if (sparse(plan_.model.layers[static_cast<size_t>(layer)])) {
         sparse_backward(chunk, layer);
@@ -303,7 +309,7 @@ void PastFlow::own_gradients(int64_t chunk, int64_t layer) {
         const int64_t on_disk =
             is_sparse ? moves(chunk, layer).own_disk : (from == Place::disk ? read_pages : 0);
         emitter_.await(load_mixed(own_gradient_, OpKind::load_page_gradients, host, on_disk, gradient_page_,
-                                  own_stored_, 0));
+                                  own_gradients_stored(layer), 0));
         own_gradient_.used(emitter_.accumulate(0, read_pages * page_, false, 0));
         return;
     }

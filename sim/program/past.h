@@ -74,6 +74,9 @@ private:
     bool is_read(int64_t chunk, int64_t layer) const;
     // The last store of K and V that the chunk in work reads.
     OpId kv_stored(int64_t layer) const;
+    // The last store that can hold sums of dK and dV of the chunk's own pages. What a chunk stores itself are
+    // the sums of earlier pages, and of any page that a page cache gives up for them.
+    OpId own_gradients_stored(int64_t layer) const;
     // Of a chunk's own pages, those that later chunks attend (dense; a window may reach only its last ones).
     int64_t attended_pages(int64_t chunk, int64_t layer) const;
     // Copies of pages to the device and back, by way of the host where they lie on disk.
@@ -111,9 +114,8 @@ private:
     std::vector<OpId> stored_;            // by layer: the last store of K and V
     std::vector<OpId> past_stored_;       // ... before the chunk in work
     std::vector<OpId> gradients_stored_;  // by layer: the last store of dK and dV
-    // The last store of dK and dV that can hold any of the chunk's own: what the chunk itself stores are the
-    // sums of earlier ones.
-    OpId own_stored_ = kNone;
+    // The last store of dK and dV of the layer in work before the chunk in work.
+    OpId gradients_stored_before_ = kNone;
     std::vector<bool> kv_held_;                           // by layer and chunk
     std::vector<std::array<int64_t, 3>> gradients_held_;  // by layer and place: pages
     std::vector<int64_t>

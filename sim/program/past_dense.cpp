@@ -95,8 +95,9 @@ void PastFlow::dense_backward(int64_t chunk, int64_t layer) {
         }
         if (gradient_travels) {
             if (p.touched) {
+                // Pieces share no page: the last store that holds any of this one is of an earlier chunk.
                 emitter_.await(load(gradient_, OpKind::load_page_gradients, p.gradient, pages, gradient_page_,
-                                    gradients_stored_[li], index));
+                                    gradients_stored_before_, index));
                 row.gradients_loaded += static_cast<uint32_t>(pages);
                 row.loaded_bytes += pages * gradient_page_;
             } else {

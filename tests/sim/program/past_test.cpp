@@ -230,6 +230,55 @@ TEST(Past, GradientsOfSelectedPagesTravelInForwardPassesToo) {
     }
 }
 
+// Chunks of one page, a cache of one page: chunk 2 leaves the sum of page 1 in the cache, and chunk 1, which
+// reads page 0, makes room by writing it to its home, from where chunk 1 itself then reads it.
+TEST(Past, OwnSumsThatTheCacheGaveUpInTheSameChunkAreAwaited) {
+    Plan plan = tiny_plan(3, 8, 8);
+    Decisions& d = plan.decisions;
+    d.kv_residency = d.kv_gradient_residency = Residency{};
+    d.attention.sparse = true;
+    d.attention.sink = d.attention.local = 0;
+    d.page_cache = Bytes(3 * 2 * kPageKv);
+    ASSERT_EQ(cache_pages(plan).gradient, 1);
+    const PageMoves& moved = all_moves(plan, select_pages(plan), cache_pages(plan))->at(0)[1];
+    ASSERT_EQ(moved.grad_store_host, 1);
+    ASSERT_EQ(moved.own_host, 1);
+    const Program p = passed(plan);
+    std::map<uint16_t, OpId> stored;
+    int64_t awaited = 0;
+    for (OpId id = 0; id < p.size(); ++id) {
+        const Op& op = p.ops[id];
+        if (op.chunk != 1) continue;
+        if (op.kind == OpKind::store_page_gradients) stored[op.layer] = id;
+        if (op.kind != OpKind::load_page_gradients || !stored.contains(op.layer)) continue;
+        const std::vector<OpId> waits = waits_of(p, id);
+        EXPECT_NE(std::find(waits.begin(), waits.end(), stored[op.layer]), waits.end()) << op.layer;
+        ++awaited;
+    }
+    EXPECT_EQ(awaited, 3);  // one a layer
+}
+
+// Pieces of one chunk share no page: the sums of the second do not wait for the first one's way to the host.
+TEST(Past, SumsOfAPieceDoNotWaitForTheStoreOfAnother) {
+    Plan plan = offloaded();
+    plan.decisions.staging_slot = Bytes(4 * kPageKv);               // a chunk a piece
+    plan.decisions.staging_slots = 4, plan.decisions.prefetch = 3;  // no wait for a slot or for its turn
+    const Program p = passed(plan);
+    int64_t loads = 0;
+    for (OpId id = 0; id < p.size(); ++id) {
+        const Op& op = p.ops[id];
+        if (op.kind != OpKind::load_page_gradients) continue;
+        ++loads;
+        for (const OpId wait : waits_of(p, id)) {
+            const Op& before = p.ops[wait];
+            if (before.kind != OpKind::store_page_gradients || before.layer != op.layer) continue;
+            EXPECT_NE(before.chunk, op.chunk) << "op " << id;
+        }
+    }
+    EXPECT_EQ(loads,
+              3 * (1 + 2 + 3 + 4));  // by layer: pieces of chunks 1 to 3, and each of these three's own
+}
+
 TEST(Past, PiecesFillASlotWithWholeSegments) {
     Plan plan = tiny_plan();
     plan.decisions.segment = Tokens(24);  // 3 pages
