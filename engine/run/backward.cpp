@@ -1,4 +1,5 @@
 // The backward ops of a step.
+#include "decoder/reductions.h"
 #include "run/step_state.h"
 
 namespace headroom::engine {
@@ -6,8 +7,8 @@ namespace headroom::engine {
 void Executor::State::weight_gradient() {
     const Model& m = plan.model;
     if (layer_ < 0) return;  // the head's, by head()
-    const auto add_bias = [](const at::Tensor& bias, const at::Tensor& d) {
-        if (bias.defined()) bias.add_(d.sum(0, false, bias.scalar_type()));
+    const auto add_bias = [&](const at::Tensor& bias, const at::Tensor& d) {
+        if (bias.defined()) add_column_sums(d, bias, scratch_);
     };
     switch (next_gradient_) {
         case Projection::down:
@@ -40,23 +41,24 @@ void Executor::State::norm_backward() {
     const at::Tensor d = rows("d normed", plan.model.hidden), dx = rows("d hidden", plan.model.hidden);
     if (layer_ < 0) {
         return rms_norm_backward(rows("hidden 0", plan.model.hidden), parameters_.final_norm, rule, d, dx,
-                                 false, sums_.final_norm);
+                                 false, sums_.final_norm, scratch_);
     }
     const LayerViews& v = layer_views();
     switch (next_norm_backward_) {
         case Norm::post_mlp:
             next_norm_backward_ = Norm::mlp;
-            return rms_norm_backward(v.down, w().post_mlp_norm, rule, dx, d, false, g().post_mlp_norm);
+            return rms_norm_backward(v.down, w().post_mlp_norm, rule, dx, d, false, g().post_mlp_norm,
+                                     scratch_);
         case Norm::mlp:
             next_norm_backward_ = four_norms_ ? Norm::post_attention : Norm::attention;
-            return rms_norm_backward(v.x_mid, w().mlp_norm, rule, d, dx, true, g().mlp_norm);
+            return rms_norm_backward(v.x_mid, w().mlp_norm, rule, d, dx, true, g().mlp_norm, scratch_);
         case Norm::post_attention:
             next_norm_backward_ = Norm::attention;
             return rms_norm_backward(v.out, w().post_attention_norm, rule, dx, d, false,
-                                     g().post_attention_norm);
+                                     g().post_attention_norm, scratch_);
         case Norm::attention:
             next_norm_backward_ = four_norms_ ? Norm::post_mlp : Norm::mlp;
-            rms_norm_backward(v.x, w().input_norm, rule, d, dx, true, g().input_norm);
+            rms_norm_backward(v.x, w().input_norm, rule, d, dx, true, g().input_norm, scratch_);
             return close_chunk();
     }
 }
@@ -210,8 +212,8 @@ void Executor::State::rope_backward() {
     next_norm_ = Norm::attention;
     if (!m.qk_norm) return;
     const LayerViews& v = layer_views();
-    rms_norm_backward(v.raw_q, w().q_norm, norm_rule(), d_q, d_q, false, g().q_norm);
-    rms_norm_backward(v.raw_k, w().k_norm, norm_rule(), d_k, d_k, false, g().k_norm);
+    rms_norm_backward(v.raw_q, w().q_norm, norm_rule(), d_q, d_q, false, g().q_norm, scratch_);
+    rms_norm_backward(v.raw_k, w().k_norm, norm_rule(), d_k, d_k, false, g().k_norm, scratch_);
 }
 
 // The chunk is done with this layer: K and V of the chunk before it have no reader left, nor have its own
@@ -233,6 +235,7 @@ void Executor::State::close_chunk() {
 void Executor::State::embed_backward() {
     const at::Tensor ids = tokens_.select(0, sequence_).narrow(0, chunk_first(), rows_);
     const at::Tensor dx = rows("d hidden", plan.model.hidden);
+    if (embedding_scale_ == 1) return add_rows(ids, dx, sums_.embedding);
     sums_.embedding.index_add_(0, ids, dx.to(sums_.embedding.scalar_type()), embedding_scale_);
 }
 

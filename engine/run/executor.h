@@ -3,8 +3,9 @@
 //
 // Contract:
 //  - Built from the plan by the lowering that the simulator uses; check_supported() has passed.
-//  - Every activation, gradient, page and state lives in the arena; what an op needs besides is freed when it
-//  ends.
+//  - Every activation, gradient, page and state lives in the arena, and so does the scratch of kernels. What
+//  a step of a bf16 run on a GPU allocates besides is what ATen's call of cuDNN's attention does; on the CPU
+//  the formulas have ATen's temporaries, freed when the op ends.
 //  - One step: step() runs the program once and returns what it measured. Weights, states and step count
 //  stay.
 // Cost of the executor itself: some microseconds an op.

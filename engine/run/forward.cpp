@@ -51,15 +51,27 @@ void Executor::State::qkv() {
 }
 
 void Executor::State::find_rope() {
-    const int64_t window = layer().window;
-    KnownRope& known = ropes_[static_cast<size_t>(chunk_ % 2 + (window > 0 ? 2 : 0))];
-    if (known.chunk != chunk_ || known.window != window) {
-        const Model& m = plan.model;
-        const RopeTable keys = rope_table(m, layer(), chunk_first(), rows_, weights.options());
-        // Scores are scaled by head_dim^-1/2; where the model says otherwise, the queries make up for it.
-        const double scale =
-            m.query_scalar > 0 ? std::sqrt(static_cast<double>(m.head_dim) / m.query_scalar) : 1;
-        known = {chunk_, window, keys, scale == 1 ? keys : RopeTable{keys.cos * scale, keys.sin * scale}};
+    const Model& m = plan.model;
+    const int64_t kinds = rope_kinds(m), kind = kinds == 2 && layer().window > 0 ? 1 : 0;
+    KnownRope& known = ropes_[static_cast<size_t>(chunk_ % plan.decisions.wavefront * kinds + kind)];
+    if (known.chunk != chunk_) {
+        const int64_t half = m.head_dim / 2, tables = rope_tables_of_kind(m),
+                      bytes = full_rows() * half * static_cast<int64_t>(c10::elementSize(sum_));
+        const auto table = [&](int64_t index) {
+            const int64_t place = (&known - ropes_.data()) * tables + index;
+            return RopeTable{view("rope tables", {rows_, half}, sum_, 2 * place * bytes),
+                             view("rope tables", {rows_, half}, sum_, (2 * place + 1) * bytes)};
+        };
+        known.keys = known.queries = table(0);
+        fill_rope_table(m, layer(), chunk_first(), known.keys);
+        if (tables == 2) {
+            // Scores are scaled by head_dim^-1/2; where the model says otherwise, the queries make up for it.
+            const double scale = std::sqrt(static_cast<double>(m.head_dim) / m.query_scalar);
+            known.queries = table(1);
+            known.queries.cos.copy_(known.keys.cos).mul_(scale);
+            known.queries.sin.copy_(known.keys.sin).mul_(scale);
+        }
+        known.chunk = chunk_;
     }
     rope_ = known.keys;
     rope_q_ = known.queries;
@@ -255,23 +267,40 @@ void Executor::State::adapt(bool backward) {
     adapter_backward(group, scale, x, y, d_x, adapter_sums_[layer][index], inner, d_inner);
 }
 
+at::Tensor Executor::State::chunk_targets() const {
+    const at::Tensor targets = view("targets", {rows_}, at::kLong);
+    const int64_t first = chunk_first() + 1, count = std::min(rows_, plan.context.count() - first);
+    targets.narrow(0, 0, count).copy_(tokens_.select(0, sequence_).narrow(0, first, count));
+    targets.narrow(0, count, rows_ - count).fill_(-1);
+    return targets;
+}
+
 // Logits, loss and their gradients, one tile of tokens after the other, so that only one tile of logits
-// exists. The ops loss, weight_gradient and head_backward that follow are part of it.
+// exists. The ops loss, weight_gradient and head_backward that follow are part of it, and get their share of
+// its time.
 void Executor::State::head() {
     const int64_t tile = plan.decisions.loss_tile.count() == 0 ? rows_ : plan.decisions.loss_tile.count();
     const at::Tensor normed = rows("normed", plan.model.hidden);
     const at::Tensor d_normed = rows("d normed", plan.model.hidden);
+    const at::Tensor targets = chunk_targets();
+    const OpId loss = op_ + 1, gradient = op_ + 2, back = sums_.head.defined() ? op_ + 3 : op_ + 2;
+    TORCH_CHECK(program.ops.at(back).kind == OpKind::head_backward, "another order of the head's ops");
     backward_ = true;
     for (int64_t at = 0; at < rows_; at += tile) {
         const int64_t count = std::min(tile, rows_ - at);
         const at::Tensor in = normed.narrow(0, at, count);
         at::Tensor logits = view("logits", {count, plan.model.vocabulary}, type_);
         at::mm_out(logits, in, parameters_.head.t());
-        cross_entropy(logits, targets_.select(0, sequence_).narrow(0, chunk_first() + at, count),
-                      target_scale_, loss_sum_);
-        if (sums_.head.defined()) add_product(sums_.head, logits, in);
+        streams->lap(op_);
+        cross_entropy(logits, targets.narrow(0, at, count), target_scale_, loss_sum_, scratch_);
+        streams->lap(loss);
+        if (sums_.head.defined()) {
+            add_product(sums_.head, logits, in);
+            streams->lap(gradient);
+        }
         at::Tensor d = d_normed.narrow(0, at, count);
         at::mm_out(d, logits, parameters_.head);
+        streams->lap(back);
     }
 }
 

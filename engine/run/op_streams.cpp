@@ -12,17 +12,52 @@
 namespace headroom::engine {
 namespace {
 
+struct Lap {
+    OpId during, op;
+    int64_t ns = 0;
+};
+
+// Ops during..last, of which the first did the work of all: the others begin where the one before ends.
+void lay_end_to_end(const std::vector<Lap>& laps, std::vector<int64_t>& start_ns,
+                    std::vector<int64_t>& end_ns) {
+    for (size_t i = 0, next = 0; i < laps.size(); i = next) {
+        const OpId first = laps[i].during;
+        OpId last = first;
+        for (next = i; next < laps.size() && laps[next].during == first; ++next)
+            last = std::max(last, laps[next].op);
+        const int64_t whole = end_ns[last];
+        int64_t at = start_ns[first];
+        for (OpId op = first; op <= last; ++op) {
+            start_ns[op] = at;
+            for (size_t k = i; k < next; ++k) at += laps[k].op == op ? laps[k].ns : 0;
+            end_ns[op] = at = op == last ? whole : std::min(at, whole);
+        }
+    }
+}
+
 class WallClock final : public OpStreams {
 public:
     explicit WallClock(size_t ops) : start_(ops), end_(ops) {}
-    void begin_step() override { zero_ = std::chrono::steady_clock::now(); }
-    void begin(OpId op) override { start_[op] = now(); }
+    void begin_step() override {
+        laps_.clear();
+        zero_ = std::chrono::steady_clock::now();
+    }
+    void begin(OpId op) override {
+        op_ = op;
+        start_[op] = lap_from_ = now();
+    }
     void end(OpId op) override { end_[op] = now(); }
+    void lap(OpId op) override {
+        const int64_t at = now();
+        laps_.push_back({op_, op, at - lap_from_});
+        lap_from_ = at;
+    }
     cudaStream_t stream() const override { return nullptr; }
     void wait_for(OpId) override {}
     void read(std::vector<int64_t>& start_ns, std::vector<int64_t>& end_ns) override {
         start_ns = start_;
         end_ns = end_;
+        lay_end_to_end(laps_, start_ns, end_ns);
     }
     void drain() override {}
 
@@ -33,6 +68,9 @@ private:
     }
     std::chrono::steady_clock::time_point zero_;
     std::vector<int64_t> start_, end_;
+    std::vector<Lap> laps_;
+    OpId op_ = 0;
+    int64_t lap_from_ = 0;
 };
 
 class CudaStreams final : public OpStreams {
@@ -47,7 +85,7 @@ public:
         }
     }
     ~CudaStreams() override {
-        for (const auto* events : {&start_, &end_}) {
+        for (const auto* events : {&start_, &end_, &lap_events_}) {
             for (cudaEvent_t e : *events) {
                 if (e != nullptr) (void)cudaEventDestroy(e);
             }
@@ -56,6 +94,7 @@ public:
 
     void begin_step() override {
         for (auto& row : known_) row.fill(kNone);
+        laps_.clear();
         before_ = c10::cuda::getCurrentCUDAStream();
         // What was prepared on the caller's stream is there.
         cudaEvent_t ready = nullptr;
@@ -66,6 +105,7 @@ public:
     }
 
     void begin(OpId op) override {
+        op_ = op;
         const auto mine = static_cast<size_t>(program_.ops[op].stream);
         c10::cuda::setCurrentCUDAStream(*streams_[mine]);
         current_ = streams_[mine]->stream();
@@ -82,6 +122,12 @@ public:
         if (start_[op] != nullptr) C10_CUDA_CHECK(cudaEventRecord(start_[op], current_));
     }
     void end(OpId op) override { C10_CUDA_CHECK(cudaEventRecord(end_[op], current_)); }
+    void lap(OpId op) override {
+        if (laps_.size() == lap_events_.size())
+            C10_CUDA_CHECK(cudaEventCreate(&lap_events_.emplace_back(nullptr)));
+        C10_CUDA_CHECK(cudaEventRecord(lap_events_[laps_.size()], current_));
+        laps_.push_back({op_, op});
+    }
     cudaStream_t stream() const override { return current_; }
     void wait_for(OpId op) override { C10_CUDA_CHECK(cudaEventSynchronize(end_[op])); }
 
@@ -96,6 +142,7 @@ public:
         int64_t reference_ns = 0;
         std::array<OpId, kStreams> before{};
         before.fill(kNone);
+        size_t lap = 0;
         for (OpId op = 0; op < n; ++op) {
             const auto mine = static_cast<size_t>(program_.ops[op].stream);
             const OpId previous = before[mine];
@@ -107,12 +154,18 @@ public:
                 start_ns[op] = end_ns[previous];
                 end_ns[op] = start_ns[op] + std::max<int64_t>(0, between(end_[previous], end_[op]));
             }
+            cudaEvent_t since = start_[op] != nullptr ? start_[op] : end_[previous];
+            for (; lap < laps_.size() && laps_[lap].during == op; ++lap) {
+                laps_[lap].ns = std::max<int64_t>(0, between(since, lap_events_[lap]));
+                since = lap_events_[lap];
+            }
             before[mine] = op;
             if (program_.ops[op].stream == Stream::compute) {
                 reference = end_[op];
                 reference_ns = end_ns[op];
             }
         }
+        lay_end_to_end(laps_, start_ns, end_ns);
     }
     void drain() override {
         // The caller's stream is current again, whatever comes.
@@ -134,6 +187,9 @@ private:
     const Program& program_;
     std::array<std::optional<c10::cuda::CUDAStream>, kStreams> streams_;
     std::vector<cudaEvent_t> start_, end_;
+    std::vector<Lap> laps_;
+    std::vector<cudaEvent_t> lap_events_;  // as many as any step had laps
+    OpId op_ = 0;                          // in work
     std::array<std::array<OpId, kStreams>, kStreams> known_{};
     std::optional<c10::cuda::CUDAStream> before_;
     cudaStream_t current_ = nullptr;

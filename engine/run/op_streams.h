@@ -24,6 +24,10 @@ public:
     // Makes the op's stream current (also for ATen) and lets it wait for what the op waits for.
     virtual void begin(OpId op) = 0;
     virtual void end(OpId op) = 0;
+    // What was handed over since the last lap, or since the op in work began, is the work of `op`: of that op
+    // itself, or of one of those right after it, which then do nothing of their own. read() lays these ops
+    // end to end, each as long as its laps.
+    virtual void lap(OpId op) = 0;
     // The stream of the op that is being handed over; null on the CPU.
     virtual cudaStream_t stream() const = 0;
     // Blocks the host until this op, handed over before, has ended.
@@ -35,7 +39,7 @@ public:
     virtual void drain() = 0;
 };
 
-// `program` must outlive it. Cost: one event an op and one more where it waits, about 1 us each.
+// `program` must outlive it. Cost: one event an op and a lap, and one more where it waits, about 1 us each.
 std::unique_ptr<OpStreams> make_streams(const at::Device& device, const Program& program);
 
 }  // namespace headroom::engine

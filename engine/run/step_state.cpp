@@ -1,5 +1,8 @@
 #include "run/step_state.h"
 
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAException.h>
+
 #include <algorithm>
 
 namespace headroom::engine {
@@ -20,7 +23,15 @@ at::ScalarType scalar_type(Dtype dtype) {
     TORCH_CHECK(false, "no tensor type for ", name_of(dtype));
 }
 
-namespace {}  // namespace
+double value_of(const at::Tensor& one) {
+    if (one.is_cpu()) return *one.const_data_ptr<double>();
+    double value = 0;
+    const cudaStream_t stream = at::cuda::getCurrentCUDAStream(one.device().index());
+    C10_CUDA_CHECK(
+        cudaMemcpyAsync(&value, one.const_data_ptr<double>(), sizeof value, cudaMemcpyDeviceToHost, stream));
+    C10_CUDA_CHECK(cudaStreamSynchronize(stream));
+    return value;
+}
 
 Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at::Tensor host_memory,
                        OptimizerSettings optimizer_settings)
@@ -65,6 +76,10 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
     embedding_scale_ = at::scalar_tensor(embedding_scale(plan.model), type_).item<double>();
     touched_from_.assign(static_cast<size_t>(plan.model.layer_count()), 0);
     tokens_ = view("token ids", {plan.recipe.batch, plan.context.count()}, at::kInt);
+    loss_sum_ = view("loss and gradient norm", {}, at::kDouble);
+    squares_ = view("loss and gradient norm", {}, at::kDouble, sizeof(double));
+    scratch_ = view("reduction scratch", {need("reduction scratch").bytes}, at::kByte);
+    ropes_.resize(static_cast<size_t>(plan.decisions.wavefront * rope_kinds(plan.model)));
     const Decisions& d = plan.decisions;
     kv_slots_ = {"staged pages", d.staging_slots};
     own_slots_ = {"own pages", d.wavefront + 1};
@@ -247,12 +262,9 @@ void Executor::State::enter(const Op& op) {
 void Executor::State::begin(const at::Tensor& tokens) {
     const int64_t n = plan.context.count(), batch = plan.recipe.batch;
     TORCH_CHECK(tokens.numel() == batch * n, "expected ", batch, " x ", n, " tokens, got ", tokens.sizes());
-    const at::Tensor sequences = tokens.view({batch, n});
-    tokens_.copy_(sequences);
-    targets_ = at::full({batch, n}, -1, tokens_.options().dtype(at::kLong));
-    if (n > 1) targets_.narrow(1, 0, n - 1).copy_(sequences.narrow(1, 1, n - 1));
+    tokens_.copy_(tokens.view({batch, n}));
     target_scale_ = n > 1 ? 1.0 / static_cast<double>(batch * (n - 1)) : 0;
-    loss_sum_ = at::zeros({}, arena.options().dtype(at::kDouble));
+    loss_sum_.zero_();
     norm_ = 0;
     chunk_ = layer_ = -1;
     pass_ = Pass::setup;
@@ -333,9 +345,8 @@ Result<void> Executor::State::run(OpId id) {
             head();
             break;
         case OpKind::loss:
-            break;  // by head(), tile by tile
         case OpKind::head_backward:
-            break;
+            break;  // by head(), tile by tile
         case OpKind::weight_gradient:
             weight_gradient();
             break;

@@ -29,6 +29,8 @@ at::ScalarType scalar_type(Dtype dtype);
 inline int64_t paged_chunks(const Plan& plan) {
     return plan.chunks() - 1;
 }
+// Of a tensor of one fp64 value. On a GPU it waits for the current stream, and allocates nothing.
+double value_of(const at::Tensor& one);
 
 // Views of one layer's buffers for the tokens of one chunk.
 struct LayerViews {
@@ -60,7 +62,7 @@ struct Executor::State {
 
     void begin(const at::Tensor& tokens);
     Result<void> run(OpId id);
-    double loss() const { return loss_sum_.item<double>() * target_scale_; }
+    double loss() const { return value_of(loss_sum_) * target_scale_; }
     double gradient_norm() const { return norm_; }
     // After a step.
     at::Tensor selected(int64_t chunk, int64_t layer);
@@ -117,6 +119,7 @@ private:
     void attention_out();
     void down();
     void head();
+    at::Tensor chunk_targets() const;  // [T] int64: the next token, -1 where there is none
     void adapt(bool backward);
     at::Tensor layer_output() const;  // where the layer's hidden state goes
     // Gradient of what attention or MLP gives: that of the hidden state, or of what the norm was applied to.
@@ -207,7 +210,7 @@ private:
     std::vector<LayerAdapters> adapters_, adapter_sums_;
     at::ScalarType type_, sum_;  // of activations; of log-sum-exp and running sums
     at::Tensor tokens_;          // [batch, context] int32, on the device
-    at::Tensor targets_;         // [batch, context] int64: the next token, -1 where there is none
+    at::Tensor scratch_;         // of sums over tokens (decoder/reductions.h)
     PageTable pages_, host_pages_;
     Copies copies_;
     Ring kv_slots_, own_slots_, gradient_slots_, own_gradient_slots_, output_slots_, input_slots_,
@@ -237,12 +240,12 @@ private:
     bool partial_pending_ = false;  // an attention to the past that is not merged yet
     LayerViews views_;
     struct KnownRope {
-        int64_t chunk = -1, window = -1;
+        int64_t chunk = -1;
         RopeTable keys, queries;  // queries may be scaled
     };
-    std::array<KnownRope, 4> ropes_;  // two chunks in flight, layers with a window and without
-    RopeTable rope_, rope_q_;         // of this chunk and layer
-    at::Tensor loss_sum_;             // fp64, one value, on the device
+    std::vector<KnownRope> ropes_;   // by chunk in flight and kind of layer
+    RopeTable rope_, rope_q_;        // of this chunk and layer
+    at::Tensor loss_sum_, squares_;  // fp64, one value each, on the device
     double target_scale_ = 0, norm_ = 0;
 };
 

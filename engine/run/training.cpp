@@ -269,7 +269,7 @@ Result<void> Training::step(int64_t index) {
     const double rate = learning_rate(schedule_, index);
     executor_->set_learning_rate(rate);
     const auto begin = Clock::now();
-    HEADROOM_TRY(result_, executor_->step(ids.to(device_), [&](OpId op) { return show(index, op); }));
+    HEADROOM_TRY(result_, executor_->step(ids, [&](OpId op) { return show(index, op); }));
     const auto step_ns = static_cast<int64_t>(seconds_since(begin) * 1e9);
     total_ns_ += step_ns;
     Json line{{"event", "step"},       {"step", index},

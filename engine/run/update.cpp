@@ -1,13 +1,13 @@
 // The optimizer's ops: norm of the gradients, and the update in the pieces that the program names.
 #include <cmath>
 
+#include "decoder/reductions.h"
 #include "program/parameters.h"
 #include "run/step_state.h"
 
 namespace headroom::engine {
 namespace {
 
-constexpr int64_t kNormPiece = 64 * kMiB;  // gradients
 static_assert(kernels::kStateBlock == kStateBlock, "the planner counts the scales that the kernel has");
 static_assert(kUpdatePiece % kernels::kStateBlock == 0, "8-bit states are updated in whole blocks");
 
@@ -19,13 +19,9 @@ uint64_t seed_of_step(uint64_t seed, int64_t step) {
 }  // namespace
 
 void Executor::State::gradient_norm_op() {
-    // In pieces: what a reduction of another type needs besides stays small.
-    at::Tensor sum = at::zeros({}, gradients.options().dtype(at::kDouble));
-    for (int64_t at = 0; at < gradients.numel(); at += kNormPiece) {
-        const at::Tensor piece = gradients.narrow(0, at, std::min(kNormPiece, gradients.numel() - at));
-        sum += at::linalg_vector_norm(piece.to(sum_type(piece.scalar_type())), 2).to(at::kDouble).square();
-    }
-    norm_ = std::sqrt(sum.item<double>());
+    squares_.zero_();
+    add_squares(gradients, squares_, scratch_);
+    norm_ = std::sqrt(value_of(squares_));
 }
 
 void Executor::State::update(const Op& op) {

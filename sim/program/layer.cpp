@@ -15,6 +15,12 @@ int64_t tiles_of(int64_t tokens, int64_t tile) {
     return tile <= 0 || tile >= tokens ? 1 : ceil_div(tokens, tile);
 }
 
+// Of sums over the tokens of a chunk (weights of norms, biases, squares, losses): fp32 sums of at most 256
+// parts of the tokens, for rows of `columns` values; 4 bytes a token; 1024 partial sums in fp64.
+int64_t reduction_scratch(int64_t tokens, int64_t columns) {
+    return std::max({256 * columns * 4, tokens * 4, int64_t{1024} * 8});
+}
+
 }  // namespace
 
 LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t tokens, int64_t longest_keys)
@@ -33,6 +39,7 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
         gate_up = std::max(gate_up, sizes_.gate_up(plan.model, layer));
         if (layer.mixture) routed = plan.model.experts.per_token;
     }
+    make_small_buffers();
     const auto activations = [&](const char* name, int64_t bytes) {
         return builder_.scratch(name, Category::activations, bytes);
     };
@@ -69,6 +76,21 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
                                       attention_workspace(T, longest_keys, sizes_.heads, sizes_.head_dim,
                                                           d.deterministic, true)
                                           .count());
+}
+
+void LayerEmitter::make_small_buffers() {
+    const auto add = [&](const char* name, Category category, int64_t bytes) {
+        builder_.buffer(name, Tier::device, category, bytes);
+    };
+    // Of all chunks in flight, one behind the other: cosines, then sines.
+    add("rope tables", Category::activations,
+        plan_.decisions.wavefront * rope_kinds(plan_.model) * rope_tables_of_kind(plan_.model) * tokens_ *
+            sizes_.head_dim * sizes_.sum);
+    add("targets", Category::activations, tokens_ * 8);
+    add("loss and gradient norm", Category::activations, kAlignment);  // fp64, one value each
+    // The widest rows that are summed: of the norms, and of the biases of q, k and v.
+    const int64_t widest = std::max(sizes_.hidden, plan_.model.qkv_bias ? sizes_.q + 2 * sizes_.kv : 0);
+    add("reduction scratch", Category::workspace, reduction_scratch(tokens_, train_all_ ? widest : 0));
 }
 
 LayerBuffers LayerEmitter::layer_buffers(const std::string& suffix, bool attention_by_copy) {

@@ -36,6 +36,12 @@ struct RankSizes {
     int64_t gate_up(const Model& model, const Layer& layer) const;
 };
 
+// Tables of cosines and sines that the layers of one chunk need: two where those with a window have an angle
+// of their own.
+int64_t rope_kinds(const Model& model);
+// Two where queries are scaled besides (query_scalar): theirs is the keys' table times a factor.
+int64_t rope_tables_of_kind(const Model& model);
+
 // Parameters that one rank holds, in the units that weights, gradients and optimizer states travel in.
 struct ParameterUnits {
     explicit ParameterUnits(const Plan& plan);
@@ -151,6 +157,9 @@ public:
     bool tiled_mlp() const { return tiled_mlp_; }
 
 private:
+    // Small buffers that the step needs at any time.
+    void make_small_buffers();
+
     struct Works {  // of one layer kind and token count
         Layer layer;
         int64_t tokens = 0;

@@ -28,6 +28,18 @@ int64_t RankSizes::gate_up(const Model& model, const Layer& layer) const {
     return 2 * expert_inner * (model.experts.per_token + model.experts.shared);
 }
 
+int64_t rope_tables_of_kind(const Model& model) {
+    return model.query_scalar > 0 ? 2 : 1;
+}
+
+int64_t rope_kinds(const Model& model) {
+    const auto windowed = [](const Layer& l) { return l.window > 0; };
+    return model.rope.local_theta > 0 && std::any_of(model.layers.begin(), model.layers.end(), windowed) &&
+                   !std::all_of(model.layers.begin(), model.layers.end(), windowed)
+               ? 2
+               : 1;
+}
+
 namespace {
 
 // LoRA parameters of one layer on one rank: rank x (in + out) for each target.

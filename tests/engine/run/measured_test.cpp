@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "engine/run/small_model.h"
+#include "program/names.h"
 #include "search/evaluate.h"
 #include "timeline/check.h"
 #include "timeline/compare.h"
@@ -45,6 +46,31 @@ TEST(Measured, LiesBesideThePrediction) {
     std::filesystem::remove(path);
     ASSERT_TRUE(read) << read.error().text();
     EXPECT_EQ(*read, *measured);
+}
+
+// One call does the work of the head's ops, tile by tile; each is shown as long as its share was.
+TEST(Measured, TheHeadsTilesCountForTheirOps) {
+    Plan plan = small_plan({"qwen2", true, false, 0, ""}, Dtype::fp32, 512, 256, 8);
+    plan.decisions.loss_tile = Tokens(32);
+    SmallRun run(std::move(plan));
+    const StepResult step = run.step();
+    size_t heads = 0;
+    for (OpId op = 0; op < run.program.size(); ++op) {
+        if (run.program.ops[op].kind != OpKind::head) continue;
+        ++heads;
+        for (const OpKind kind :
+             {OpKind::head, OpKind::loss, OpKind::weight_gradient, OpKind::head_backward}) {
+            EXPECT_EQ(run.program.ops[op].kind, kind);
+            // An op that does nothing takes a tenth of a microsecond; eight tiles of any of them take more.
+            EXPECT_GT(step.end_ns[op] - step.start_ns[op], 2000) << name_of(kind);
+            EXPECT_LE(step.end_ns[op], step.start_ns[op + 1]) << name_of(kind);
+            ++op;
+        }
+        EXPECT_EQ(step.start_ns[op - 3], step.end_ns[op - 4]);
+        EXPECT_EQ(step.start_ns[op - 2], step.end_ns[op - 3]);
+        EXPECT_EQ(step.start_ns[op - 1], step.end_ns[op - 2]);
+    }
+    EXPECT_EQ(heads, 2u);
 }
 
 }  // namespace
