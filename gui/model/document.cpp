@@ -1,0 +1,234 @@
+#include "gui/model/document.h"
+
+#include <utility>
+
+#include "search/search.h"
+
+namespace headroom::gui {
+namespace {
+
+// Sizes that overflow are bad input here, not our mistake.
+template <class Work>
+auto guarded(const std::string& where, Work&& work) -> decltype(work()) {
+    try {
+        return work();
+    } catch (const Overflow& e) {
+        return fail(where, e.what(), "smaller sizes");
+    }
+}
+
+Result<Verdict> judge(const Scenario& scenario) {
+    return guarded(scenario.path, [&]() -> Result<Verdict> {
+        Searcher searcher(scenario);
+        HEADROOM_TRY(const Found found, searcher.roomiest(scenario.plan.budget));
+        return Verdict{found.evaluation.fits(), found.evaluation.tiers};
+    });
+}
+
+Result<StepPtr> simulated(const Plan& plan, const Progress& progress) {
+    return guarded(plan.name, [&]() -> Result<StepPtr> {
+        SimulateOptions options;
+        options.progress = [&](double share) { return progress("simulating", share); };
+        HEADROOM_TRY(Timeline timeline, predict(plan, options));
+        if (!progress("statistics", -1)) return fail(plan.name, "interrupted", "", Fault::interrupted);
+        return make_step("prediction", std::move(timeline));
+    });
+}
+
+}  // namespace
+
+Document::Document(QObject* parent) : QObject(parent) {
+    connect(&knobs_, &Knobs::changed, this, &Document::replan);
+    for (Job* job : {&reading_, &judging_, &answering_, &simulating_, &gaining_}) {
+        connect(job, &Job::busy_changed, this, &Document::tell_busy);
+        connect(job, &Job::progressed, this, &Document::progressed);
+    }
+}
+
+QString Document::title() const {
+    return QString::fromStdString(path_.filename().string());
+}
+
+const Plan* Document::plan() const {
+    if (answer_) return &answer_->plan;
+    const StepPtr looked_at = step();
+    return looked_at && looked_at->plan ? &*looked_at->plan : nullptr;
+}
+
+StepPtr Document::step() const {
+    const bool first_is_measured = side_ == Side::measured;
+    const StepPtr& first = first_is_measured ? measured_ : predicted_;
+    return first ? first : first_is_measured ? predicted_ : measured_;
+}
+
+void Document::look_at(Side side) {
+    if (side_ == side) return;
+    side_ = side;
+    Q_EMIT steps_changed();
+}
+
+bool Document::busy() const {
+    return reading_.busy() || judging_.busy() || answering_.busy() || simulating_.busy() || gaining_.busy();
+}
+
+void Document::cancel() {
+    for (Job* job : {&reading_, &judging_, &answering_, &simulating_, &gaining_}) job->cancel();
+}
+
+void Document::tell_busy() {
+    if (busy() == was_busy_) return;
+    was_busy_ = busy();
+    Q_EMIT busy_changed(was_busy_);
+}
+
+void Document::tell(const Error& error) {
+    if (error.fault != Fault::interrupted) Q_EMIT failed(error);
+}
+
+void Document::open(const std::filesystem::path& path) {
+    reading_.start<Opened>([path](const Progress&) { return open_file(path); },
+                           [this, path](Result<Opened> result) {
+                               if (result) {
+                                   take(std::move(*result), path);
+                               } else {
+                                   tell(result.error());
+                               }
+                           });
+}
+
+void Document::forget() {
+    cancel();
+    scenario_ = nullptr;
+    verdict_ = std::nullopt;
+    answer_ = nullptr;
+    answer_final_ = false;
+    predicted_ = measured_ = nullptr;
+    side_ = Side::predicted;
+    knobs_.clear();
+}
+
+void Document::close() {
+    forget();
+    kind_ = Kind::none;
+    path_.clear();
+    Q_EMIT opened();
+    Q_EMIT verdict_changed();
+    Q_EMIT answer_changed();
+    Q_EMIT steps_changed();
+}
+
+void Document::take(Opened opened_file, const std::filesystem::path& path) {
+    forget();
+    path_ = path;
+    Q_EMIT cleared_error();
+    if (opened_file.scenario) {
+        kind_ = Kind::scenario;
+        scenario_ = opened_file.scenario;
+    } else if (opened_file.plan) {
+        kind_ = Kind::plan;
+    } else {
+        kind_ = Kind::timeline;
+        side_ = opened_file.step->measured() ? Side::measured : Side::predicted;
+        (opened_file.step->measured() ? measured_ : predicted_) = opened_file.step;
+    }
+    Q_EMIT opened();
+    Q_EMIT verdict_changed();
+    Q_EMIT answer_changed();
+    Q_EMIT steps_changed();
+    if (kind_ == Kind::scenario) answer_scenario();
+    if (kind_ == Kind::plan) answer_plan(*opened_file.plan);
+    if (kind_ == Kind::timeline) {
+        const StepPtr looked_at = step();
+        if (looked_at->plan) {
+            answer_plan(*looked_at->plan);
+        } else {
+            tell(Error{Fault::bad_input, path.string(), looked_at->plan_error, "a plan that can be read"});
+        }
+    }
+}
+
+void Document::set_measured(StepPtr step) {
+    measured_ = std::move(step);
+    Q_EMIT steps_changed();
+}
+
+// A knob was turned: the file is read again with it, then answered.
+void Document::replan() {
+    if (kind_ != Kind::scenario) return;
+    for (Job* job : {&judging_, &answering_, &simulating_, &gaining_}) job->cancel();
+    const std::vector<std::string> overrides = knobs_.overrides();
+    reading_.start<Opened>([path = path_, overrides](const Progress&) { return open_file(path, overrides); },
+                           [this](Result<Opened> result) {
+                               if (!result) return tell(result.error());
+                               if (!result->scenario) return close();  // the file became something else
+                               Q_EMIT cleared_error();
+                               scenario_ = result->scenario;
+                               answer_scenario();
+                           });
+}
+
+void Document::answer_scenario() {
+    answer_final_ = false;
+    measured_ = nullptr;  // of the plan before
+    judging_.start<Verdict>([scenario = scenario_](const Progress&) { return judge(*scenario); },
+                            [this](Result<Verdict> result) {
+                                if (!result) return tell(with_places(result.error(), *scenario_));
+                                verdict_ = std::move(*result);
+                                Q_EMIT verdict_changed();
+                                AnswerOptions options;
+                                options.gains = options.remedies = false;
+                                answering_.start<Answer>(
+                                    [scenario = scenario_, options](const Progress& progress) {
+                                        AnswerOptions with_progress = options;
+                                        with_progress.progress = progress;
+                                        return headroom::answer(*scenario, with_progress);
+                                    },
+                                    [this](Result<Answer> found) {
+                                        if (!found) return tell(with_places(found.error(), *scenario_));
+                                        answer_ = std::make_shared<const Answer>(std::move(*found));
+                                        Q_EMIT answer_changed();
+                                        simulate(answer_->plan);
+                                    });
+                            });
+}
+
+void Document::answer_plan(Plan plan) {
+    answering_.start<Answer>([plan](const Progress&) { return headroom::answer(plan); },
+                             [this, plan](Result<Answer> found) {
+                                 if (!found) return tell(found.error());
+                                 answer_ = std::make_shared<const Answer>(std::move(*found));
+                                 verdict_ = Verdict{answer_->fits(), answer_->evaluation.tiers};
+                                 answer_final_ = true;
+                                 Q_EMIT verdict_changed();
+                                 Q_EMIT answer_changed();
+                                 if (!predicted_) simulate(plan);
+                             });
+}
+
+void Document::simulate(Plan plan) {
+    simulating_.start<StepPtr>(
+        [plan = std::move(plan)](const Progress& progress) { return simulated(plan, progress); },
+        [this](Result<StepPtr> step) {
+            if (!step) return tell(step.error());
+            predicted_ = std::move(*step);
+            Q_EMIT steps_changed();
+            if (kind_ == Kind::scenario) add_gains();
+        });
+}
+
+void Document::add_gains() {
+    gaining_.start<Answer>(
+        [scenario = scenario_](const Progress& progress) {
+            AnswerOptions options;
+            options.progress = progress;
+            return headroom::answer(*scenario, options);
+        },
+        [this](Result<Answer> found) {
+            if (!found) return tell(with_places(found.error(), *scenario_));
+            answer_ = std::make_shared<const Answer>(std::move(*found));
+            answer_final_ = true;
+            Q_EMIT answer_changed();
+        });
+}
+
+}  // namespace headroom::gui

@@ -1,0 +1,133 @@
+#include "gui/model/document.h"
+
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "base/file.h"
+
+namespace headroom::gui::test {
+namespace {
+
+constexpr int kPatience_ms = 60'000;
+
+std::filesystem::path scenario(const char* name) {
+    return std::filesystem::path(HEADROOM_SOURCE_DIR) / "scenarios" / (std::string(name) + ".toml");
+}
+
+testing::AssertionResult becomes(const std::function<bool()>& holds) {
+    return QTest::qWaitFor(holds, kPatience_ms) ? testing::AssertionSuccess()
+                                                : testing::AssertionFailure() << "not within a minute";
+}
+
+TEST(Document, AScenarioIsAnsweredStepByStep) {
+    Document d;
+    QSignalSpy verdicts(&d, &Document::verdict_changed), failures(&d, &Document::failed);
+    d.open(scenario("qwen2.5-7b-64k-exact-h200"));
+    ASSERT_TRUE(becomes([&] { return d.answer_final(); }));
+    EXPECT_EQ(failures.count(), 0);
+    EXPECT_EQ(d.kind(), Document::Kind::scenario);
+    EXPECT_TRUE(d.verdict()->fits);
+    EXPECT_TRUE(d.answer()->fits());
+    EXPECT_FALSE(d.answer()->gains.empty());
+    ASSERT_NE(d.step(), nullptr);
+    EXPECT_EQ(d.step()->timeline.source, "simulated");
+    EXPECT_EQ(d.step()->duration_ns(), d.answer()->evaluation.step_ns);
+    EXPECT_FALSE(d.busy());
+}
+
+TEST(Document, ATurnedKnobPlansAnew) {
+    Document d;
+    d.open(scenario("qwen2.5-7b-64k-exact-h200"));
+    ASSERT_TRUE(becomes([&] { return d.answer_final(); }));
+    const int64_t before = d.answer()->evaluation.step_ns;
+    d.knobs().turn("context", "32Ki");
+    ASSERT_TRUE(becomes([&] { return d.answer_final() && d.answer()->plan.context.count() == 32768; }));
+    EXPECT_LT(d.answer()->evaluation.step_ns, before);
+    d.knobs().history().undo();
+    ASSERT_TRUE(becomes([&] { return d.answer_final() && d.answer()->plan.context.count() == 65536; }));
+    EXPECT_EQ(d.answer()->evaluation.step_ns, before);
+}
+
+TEST(Document, AWrongKnobIsAnErrorAndKeepsWhatIsThere) {
+    Document d;
+    d.open(scenario("qwen2.5-7b-64k-exact-h200"));
+    ASSERT_TRUE(becomes([&] { return d.answer_final(); }));
+    std::string said;
+    QObject::connect(&d, &Document::failed, [&](const Error& e) { said = e.text(); });
+    d.knobs().turn("budget.host", "lots");
+    ASSERT_TRUE(becomes([&] { return !said.empty(); }));
+    EXPECT_NE(said.find("budget.host"), said.npos) << said;
+    EXPECT_NE(d.answer(), nullptr);
+}
+
+TEST(Document, TheNewestTurnWins) {
+    Document d;
+    d.open(scenario("qwen2.5-7b-64k-exact-h200"));
+    ASSERT_TRUE(becomes([&] { return d.answer() != nullptr; }));
+    for (const char* context : {"8Ki", "16Ki", "24Ki", "32Ki"}) d.knobs().turn("context", context);
+    ASSERT_TRUE(becomes([&] { return d.answer_final(); }));
+    EXPECT_EQ(d.answer()->plan.context.count(), 32768);
+    EXPECT_EQ(d.step()->plan->context.count(), 32768);
+}
+
+TEST(Document, AMeasuredRunLiesBesideItsPrediction) {
+    Document d;
+    std::filesystem::path run;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::string(HEADROOM_SOURCE_DIR) + "/traces")) {
+        if (entry.path().string().ends_with(".trace.json.gz")) run = entry.path();
+    }
+    ASSERT_FALSE(run.empty());
+    d.open(run);
+    ASSERT_TRUE(becomes([&] { return d.predicted() != nullptr; }));
+    EXPECT_EQ(d.kind(), Document::Kind::timeline);
+    EXPECT_TRUE(d.measured()->measured());
+    EXPECT_EQ(d.step(), d.measured());
+    EXPECT_EQ(d.predicted()->timeline.ops.size(), d.measured()->timeline.ops.size());
+    d.look_at(Document::Side::predicted);
+    EXPECT_EQ(d.step(), d.predicted());
+}
+
+TEST(Document, APlanIsPricedAsItStands) {
+    Document first;
+    first.open(scenario("qwen2.5-7b-64k-exact-h200"));
+    ASSERT_TRUE(becomes([&] { return first.answer() != nullptr; }));
+    const QTemporaryDir folder;
+    const std::filesystem::path file = folder.filePath("plan.json").toStdString();
+    ASSERT_TRUE(write_file(file, write_plan(first.answer()->plan)));
+    Document d;
+    d.open(file);
+    ASSERT_TRUE(becomes([&] { return d.step() != nullptr; }));
+    EXPECT_EQ(d.kind(), Document::Kind::plan);
+    EXPECT_EQ(*d.plan(), first.answer()->plan);
+    EXPECT_TRUE(d.answer_final());
+}
+
+TEST(Document, BrokenFilesOfEveryKindAreErrors) {
+    const QTemporaryDir folder;
+    const std::filesystem::path root = folder.path().toStdString();
+    const std::pair<const char*, const char*> broken[] = {{"a.toml", "model = "},
+                                                          {"b.json", "{\"schema_version\": 2"},
+                                                          {"c.trace.json", "{\"traceEvents\": [}"},
+                                                          {"d.trace.json.gz", "\x1f\x8b\x08"},
+                                                          {"e.bin", "\x01\x02"},
+                                                          {"f.toml", ""}};
+    for (const auto& [name, content] : broken) ASSERT_TRUE(write_file(root / name, content));
+    std::vector<std::filesystem::path> files{root, root / "missing.toml"};
+    for (const auto& [name, content] : broken) files.push_back(root / name);
+    for (const auto& file : files) {
+        Document d;
+        std::string said;
+        QObject::connect(&d, &Document::failed, [&](const Error& e) { said = e.text(); });
+        d.open(file);
+        ASSERT_TRUE(becomes([&] { return !said.empty(); })) << file;
+        EXPECT_NE(said.find(file.filename().string()), said.npos) << said;
+        EXPECT_EQ(d.kind(), Document::Kind::none);
+    }
+}
+
+}  // namespace
+}  // namespace headroom::gui::test
