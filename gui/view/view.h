@@ -37,6 +37,8 @@ public:
     virtual QSize picture_size() const { return size(); }
     // Whether there is anything to export.
     virtual bool has_content() const = 0;
+    // Whether some of what it shows is still being worked out (an export waits for it).
+    virtual bool busy() const { return false; }
     virtual QList<KeyHelp> keys() const { return {}; }
 
 protected:
