@@ -1,8 +1,10 @@
 #include "decoder/attention.h"
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
+#include "decoder/cudnn_attention.h"
 #include "decoder/on_gpu.h"
 
 namespace headroom::engine {
@@ -68,11 +70,65 @@ at::Tensor as_tokens(const at::Tensor& x) {
     return x.squeeze(0).transpose(0, 1);
 }
 
+std::atomic<bool> through_graph = false;
+
+// [tokens, heads, d] as the graph API takes it: whole heads, at addresses of 16 bytes.
+bool fits_graph(const at::Tensor& x) {
+    return x.stride(2) == 1 && x.stride(0) % 8 == 0 && x.stride(1) % 8 == 0 && x.size(2) % 8 == 0 &&
+           x.size(2) <= 256 && reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0;
+}
+// [T, h] that lie as dense [h, T].
+bool heads_apart(const at::Tensor& lse) {
+    return lse.scalar_type() == at::kFloat && lse.t().is_contiguous();
+}
+bool runs_on_graph(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& out,
+                   const at::Tensor& lse) {
+    return through_graph && q.size(0) * k.size(0) > 1 && fits_graph(q) && fits_graph(k) && fits_graph(v) &&
+           fits_graph(out) && heads_apart(lse);
+}
+
+HeadStrides strides_of(const at::Tensor& x) {
+    return {x.stride(0), x.stride(1)};
+}
+CudnnShape shape_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& out,
+                    const Span& span) {
+    CudnnShape s;
+    s.queries = q.size(0);
+    s.keys = k.size(0);
+    s.heads = q.size(1);
+    s.kv_heads = k.size(1);
+    s.head_dim = q.size(2);
+    s.bf16 = q.scalar_type() == at::kBFloat16;
+    s.causal = span.key_at == span.query_at;
+    s.q = strides_of(q);
+    s.k = strides_of(k);
+    s.v = strides_of(v);
+    s.out = strides_of(out);
+    return s;
+}
+
+void check(const Result<void>& done) {
+    TORCH_CHECK(done.has_value(), done.error().text());
+}
+
 }  // namespace
 
+void use_cudnn_graph(bool on) {
+    through_graph = on;
+}
+bool uses_cudnn_graph() {
+    return through_graph;
+}
+
 void attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Span& span,
-                       at::Tensor out, at::Tensor lse) {
+                       at::Tensor out, at::Tensor lse, const at::Tensor& workspace) {
     if (runs_on_cudnn(q, k, span)) {
+        if (runs_on_graph(q, k, v, out, lse) && workspace.defined()) {
+            return check(cudnn_attention_forward(
+                shape_of(q, k, v, out, span),
+                {q.data_ptr(), k.data_ptr(), v.data_ptr(), out.data_ptr(), lse.data_ptr<float>()},
+                workspace.data_ptr(), workspace.numel(), current_stream()));
+        }
         const auto result = at::_scaled_dot_product_cudnn_attention(as_batch(q), as_batch(k), as_batch(v), {},
                                                                     true, 0.0, span.key_at == span.query_at);
         out.copy_(as_tokens(std::get<0>(result)));
@@ -90,10 +146,9 @@ void attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tenso
 }
 
 void attention_merge(at::Tensor out, at::Tensor lse, const at::Tensor& part, const at::Tensor& part_lse) {
-    if (on_gpu(out, part) && lse.scalar_type() == at::kFloat && lse.is_contiguous() &&
-        part_lse.is_contiguous()) {
-        kernels::merge(bits(out), lse.data_ptr<float>(), bits(part), part_lse.data_ptr<float>(),
-                       out.size(0) * out.size(1), out.size(2), current_stream());
+    if (on_gpu(out, part) && lse.scalar_type() == at::kFloat && lse.strides() == part_lse.strides()) {
+        kernels::merge(bits(out), lse.data_ptr<float>(), bits(part), part_lse.data_ptr<float>(), out.size(0),
+                       {out.size(1), lse.stride(0), lse.stride(1)}, out.size(2), current_stream());
         return check_launch("merge");
     }
     const at::Tensor both = at::logaddexp(lse, part_lse);
@@ -120,8 +175,30 @@ void attention_sink_backward(const at::Tensor& out, const at::Tensor& lse, const
 
 void attention_backward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& out,
                         const at::Tensor& lse, const at::Tensor& d_out, const Span& span, at::Tensor dq,
-                        bool add_dq, at::Tensor dk, at::Tensor dv) {
+                        bool add_dq, at::Tensor dk, at::Tensor dv, const AttentionScratch& scratch) {
     if (runs_on_cudnn(q, k, span)) {
+        const at::Tensor d_q_part =
+            add_dq || dq.scalar_type() != q.scalar_type() || !fits_graph(dq) ? scratch.dq : dq;
+        if (runs_on_graph(q, k, v, out, lse) && scratch.workspace.defined() && d_q_part.defined() &&
+            fits_graph(d_out) && fits_graph(dk) && fits_graph(dv)) {
+            CudnnShape shape = shape_of(q, k, v, out, span);
+            shape.deterministic = scratch.deterministic;
+            shape.d_out = strides_of(d_out);
+            shape.dq = strides_of(d_q_part);
+            shape.dk = strides_of(dk);
+            shape.dv = strides_of(dv);
+            check(cudnn_attention_backward(
+                shape,
+                {q.data_ptr(), k.data_ptr(), v.data_ptr(), out.data_ptr(), d_out.data_ptr(),
+                 lse.data_ptr<float>(), d_q_part.data_ptr(), dk.data_ptr(), dv.data_ptr()},
+                scratch.workspace.data_ptr(), scratch.workspace.numel(), current_stream()));
+            if (add_dq) {
+                dq.add_(d_q_part);  // converts as it adds
+            } else if (!dq.is_same(d_q_part)) {
+                dq.copy_(d_q_part);
+            }
+            return;
+        }
         const at::Tensor sums = lse.t().contiguous().view({1, lse.size(1), lse.size(0), 1});
         const at::Tensor philox = at::zeros({}, q.options().dtype(at::kLong));
         const auto [d_q, d_k, d_v] = at::_scaled_dot_product_cudnn_attention_backward(

@@ -107,11 +107,12 @@ __global__ void rope_eights(bf16* x, const float* cos, const float* sin, int64_t
 
 // Half a warp for one token and head, eight values a lane.
 __global__ void merge_values(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t rows,
-                             int64_t dim) {
+                             SumsLayout sums, int64_t dim) {
     const int64_t row = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kMergeLanes;
     const int lane = static_cast<int>(threadIdx.x) % kMergeLanes;
     if (row >= rows) return;
-    const float a = lse[row], b = part_lse[row], most = fmaxf(a, b);
+    const int64_t at = row / sums.heads * sums.token + row % sums.heads * sums.head;
+    const float a = lse[at], b = part_lse[at], most = fmaxf(a, b);
     const float base = isinf(most) ? 0.0f : most;
     const float wa = __expf(a - base), wb = __expf(b - base), sum = wa + wb;
     const float scale = sum > 0 ? 1.0f / sum : 0.0f;
@@ -125,7 +126,7 @@ __global__ void merge_values(bf16* out, float* lse, const bf16* part, const floa
         store(out + row * dim + c, mine);
     }
     __syncwarp(__activemask());  // all lanes have read the old log-sum-exp
-    if (lane == 0) lse[row] = base + __logf(sum);
+    if (lane == 0) lse[at] = base + __logf(sum);
 }
 
 __global__ void cross_entropy_rows(bf16* logits, const int64_t* targets, float* losses, int64_t columns,
@@ -199,10 +200,11 @@ void rope(bf16* x, const float* cos, const float* sin, int64_t tokens, int64_t h
     }
 }
 
-void merge(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t rows_heads, int64_t dim,
-           cudaStream_t stream) {
-    merge_values<<<blocks_for(rows_heads * kMergeLanes), kThreads, 0, stream>>>(out, lse, part, part_lse,
-                                                                                rows_heads, dim);
+void merge(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t tokens,
+           const SumsLayout& sums, int64_t dim, cudaStream_t stream) {
+    const int64_t rows = tokens * sums.heads;
+    merge_values<<<blocks_for(rows * kMergeLanes), kThreads, 0, stream>>>(out, lse, part, part_lse, rows,
+                                                                          sums, dim);
 }
 
 void cross_entropy(bf16* logits, const int64_t* targets, float* losses, int64_t rows, int64_t columns,

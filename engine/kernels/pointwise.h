@@ -30,10 +30,13 @@ void rope_table(const Frequencies& frequencies, int64_t first, int64_t tokens, i
 // back.
 void rope(bf16* x, const float* cos, const float* sin, int64_t tokens, int64_t heads, int64_t dim,
           int64_t stride, bool inverse, cudaStream_t stream);
-// Attention outputs [rows, heads, dim] of two parts of the keys, merged by their log-sum-exp [rows, heads]
-// into the first.
-void merge(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t rows_heads, int64_t dim,
-           cudaStream_t stream);
+// Attention outputs [tokens, heads, dim] of two parts of the keys, merged by their log-sum-exp into the
+// first. Both sums lie as `sums` says: one for each token and head, so many values from one to the next.
+struct SumsLayout {
+    int64_t heads, token, head;
+};
+void merge(bf16* out, float* lse, const bf16* part, const float* part_lse, int64_t tokens,
+           const SumsLayout& sums, int64_t dim, cudaStream_t stream);
 // losses [rows] and, in place of the logits, their gradient times scale; a negative target does not count.
 void cross_entropy(bf16* logits, const int64_t* targets, float* losses, int64_t rows, int64_t columns,
                    float scale, cudaStream_t stream);

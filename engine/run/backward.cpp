@@ -63,6 +63,10 @@ void Executor::State::norm_backward() {
     }
 }
 
+AttentionScratch Executor::State::attention_scratch(const std::string& workspace) const {
+    return {whole(workspace), {}, plan.decisions.deterministic};
+}
+
 void Executor::State::attention_own_backward() {
     const Model& m = plan.model;
     const LayerViews& v = layer_views();
@@ -70,11 +74,11 @@ void Executor::State::attention_own_backward() {
     const auto part = [&](int64_t first, int64_t size, int64_t heads) {
         return d_qkv.narrow(1, first, size).unflatten(1, {heads, m.head_dim});
     };
-    attention_backward(v.q, v.k, v.v, v.attention, v.lse,
-                       rows("d attention", m.q_size()).unflatten(1, {m.heads, m.head_dim}),
-                       span_of(chunk_first()), part(0, m.q_size(), m.heads), false,
-                       part(m.q_size(), m.kv_size(), m.kv_heads),
-                       part(m.q_size() + m.kv_size(), m.kv_size(), m.kv_heads));
+    attention_backward(
+        v.q, v.k, v.v, v.attention, v.lse,
+        rows("d attention", m.q_size()).unflatten(1, {m.heads, m.head_dim}), span_of(chunk_first()),
+        part(0, m.q_size(), m.heads), false, part(m.q_size(), m.kv_size(), m.kv_heads),
+        part(m.q_size() + m.kv_size(), m.kv_size(), m.kv_heads), attention_scratch("own attention backward"));
     if (g().sinks.defined()) {
         attention_sink_backward(v.attention, v.lse,
                                 rows("d attention", m.q_size()).unflatten(1, {m.heads, m.head_dim}),
@@ -95,9 +99,13 @@ void Executor::State::attention_past_backward(const Op& op) {
     const at::Tensor d_v =
         view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_, keys * m.kv_size() * element());
     const at::Tensor d_out = rows("d attention", m.q_size()).unflatten(1, {m.heads, m.head_dim});
+    AttentionScratch scratch = attention_scratch("past attention backward");
+    // The forward pass has merged what this buffer held.
+    scratch.dq = attention_in("attention of one segment").first;
     visit_past(piece, [&](const at::Tensor& k, const at::Tensor& value, int64_t at, int64_t count) {
         attention_backward(v.q, k, value, v.attention, v.lse, d_out, span_of(at), d_q, !d_q_fresh_,
-                           d_k.narrow(0, at - piece.first, count), d_v.narrow(0, at - piece.first, count));
+                           d_k.narrow(0, at - piece.first, count), d_v.narrow(0, at - piece.first, count),
+                           scratch);
         d_q_fresh_ = false;
     });
     emitted_ = true;

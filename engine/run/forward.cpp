@@ -139,7 +139,7 @@ Span Executor::State::span_of(int64_t key_at) const {
 
 void Executor::State::attention_own() {
     const LayerViews& v = layer_views();
-    attention_forward(v.q, v.k, v.v, span_of(chunk_first()), v.attention, v.lse);
+    attention_forward(v.q, v.k, v.v, span_of(chunk_first()), v.attention, v.lse, whole("attention forward"));
     if (w().sinks.defined()) attention_sink(v.attention, v.lse, w().sinks);
 }
 
@@ -173,9 +173,10 @@ void Executor::State::attention_past(const Op& op) {
     const LayerViews& v = layer_views();
     const auto part = attention_in("attention of one segment");
     const PastPiece piece = piece_of(op, false);
+    const at::Tensor workspace = whole("attention forward");
     visit_past(piece, [&](const at::Tensor& k, const at::Tensor& value, int64_t at, int64_t) {
         if (partial_pending_) merge();
-        attention_forward(v.q, k, value, span_of(at), part.first, part.second);
+        attention_forward(v.q, k, value, span_of(at), part.first, part.second, workspace);
         partial_pending_ = true;
     });
 }

@@ -78,7 +78,7 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
     tokens_ = view("token ids", {plan.recipe.batch, plan.context.count()}, at::kInt);
     loss_sum_ = view("loss and gradient norm", {}, at::kDouble);
     squares_ = view("loss and gradient norm", {}, at::kDouble, sizeof(double));
-    scratch_ = view("reduction scratch", {need("reduction scratch").bytes}, at::kByte);
+    scratch_ = whole("reduction scratch");
     ropes_.resize(static_cast<size_t>(plan.decisions.wavefront * rope_kinds(plan.model)));
     const Decisions& d = plan.decisions;
     kv_slots_ = {"staged pages", d.staging_slots};
@@ -147,6 +147,10 @@ at::Tensor Executor::State::rows(const std::string& name, int64_t columns) const
     return view(name, {rows_, columns}, type_);
 }
 
+at::Tensor Executor::State::whole(const std::string& name) const {
+    return view(name, {need(name).bytes}, at::kByte);
+}
+
 std::string Executor::State::of_layer(const char* name, int64_t layer) const {
     return std::string(name) + " of layer " + std::to_string(layer);
 }
@@ -156,7 +160,7 @@ std::pair<at::Tensor, at::Tensor> Executor::State::attention_in(const std::strin
     // Buffers are sized for a full chunk; the log-sum-exp stands behind all of its outputs.
     const Model& m = plan.model;
     return {view(name, {rows_, m.heads, m.head_dim}, type_, offset),
-            view(name, {rows_, m.heads}, sum_, offset + full_rows() * m.q_size() * element())};
+            view(name, {m.heads, rows_}, sum_, offset + full_rows() * m.q_size() * element()).t()};
 }
 
 int64_t Executor::State::full_rows() const {

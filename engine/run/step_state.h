@@ -90,7 +90,9 @@ private:
     at::Tensor view(const std::string& name, at::IntArrayRef sizes, at::ScalarType type,
                     int64_t offset = 0) const;
     at::Tensor rows(const std::string& name, int64_t columns) const;  // [T, columns] of activations
-    // Output [T, h, d] and log-sum-exp [T, h] of the attention buffer called `name`, `offset` bytes into it.
+    at::Tensor whole(const std::string& name) const;                  // uint8
+    // Output [T, h, d] and log-sum-exp [T, h], which lies as [h, T], of the attention buffer called `name`,
+    // `offset` bytes into it.
     std::pair<at::Tensor, at::Tensor> attention_in(const std::string& name, int64_t offset = 0) const;
     const LayerViews& layer_views();
     void find_rope();  // rope_: of this chunk and layer
@@ -198,6 +200,7 @@ private:
         const PastPiece& piece,
         const std::function<void(const at::Tensor&, const at::Tensor&, int64_t, int64_t)>& visit) const;
     Span span_of(int64_t key_at) const;
+    AttentionScratch attention_scratch(const std::string& workspace) const;  // of that buffer
     const Layer& layer() const { return plan.model.layers[static_cast<size_t>(layer_)]; }
     const LayerParameters& w() const { return parameters_.layers[static_cast<size_t>(layer_)]; }
     const LayerParameters& g() const { return sums_.layers[static_cast<size_t>(layer_)]; }

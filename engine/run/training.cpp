@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "decoder/attention.h"
 #include "memory/arena.h"
 #include "plan/throughput.h"
 #include "program/selected.h"
@@ -160,6 +161,8 @@ Result<void> Training::read_input() {
     HEADROOM_TRY(plan_, read_supported_plan(o.plan));
     if (o.device == "cuda" && !at::cuda::is_available())
         return fail("--device", "cuda, and this machine has no usable GPU", "cpu");
+    if (o.attention == "graph" && o.device != "cuda")
+        return fail("--attention", "graph, on a CPU", "aten, or --device cuda");
     device_ = at::Device(o.device == "cuda" ? "cuda:0" : "cpu");
     // ATen's call of cuDNN adds dQ in any order whatever is asked of it: two runs differ in the gradients.
     if (device_.is_cuda() && plan_->decisions.deterministic)
@@ -214,6 +217,7 @@ Result<void> Training::begin() {
     HEADROOM_TRY(const at::Tensor memory, arena_->view(0, {bytes}, at::kByte));
     HEADROOM_TRY(host_arena_, Arena::allocate(Tier::host, Bytes(host_bytes), device_));
     HEADROOM_TRY(const at::Tensor host, host_arena_->view(0, {host_bytes}, at::kByte));
+    use_cudnn_graph(o.attention == "graph");
     const OptimizerSettings settings = optimizer_settings(o);
     executor_.emplace(*plan_, *program_, memory, host, settings);
     return begin_weights(settings.seed);

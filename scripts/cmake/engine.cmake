@@ -1,4 +1,4 @@
-# What the engine needs beyond the planner: CUDA and libtorch. Included only with HEADROOM_ENGINE.
+# What the engine needs beyond the planner: CUDA, libtorch and cuDNN. Included only with HEADROOM_ENGINE.
 # libtorch is the one inside the Python environment of `scripts/deps engine`: $HEADROOM_DEPS, else .deps.
 if(CMAKE_VERSION VERSION_LESS 3.28)
     message(FATAL_ERROR "the engine needs CMake 3.28 or newer (C++20 in CUDA files), this is ${CMAKE_VERSION}; "
@@ -36,8 +36,25 @@ enable_language(CUDA)
 find_package(CUDAToolkit 13 REQUIRED)
 find_package(Torch 2.11 REQUIRED)
 
+# cuDNN is the one that libtorch runs with, and the headers of its graph API stand beside both: packages of the same
+# Python environment.
+get_filename_component(HEADROOM_SITE_PACKAGES "${TORCH_INSTALL_PREFIX}" DIRECTORY)
+find_path(HEADROOM_CUDNN_FRONTEND cudnn_frontend.h HINTS ${HEADROOM_SITE_PACKAGES}/include)
+find_path(HEADROOM_CUDNN_INCLUDE cudnn.h HINTS ${HEADROOM_SITE_PACKAGES}/nvidia/cudnn/include)
+find_library(HEADROOM_CUDNN_LIBRARY libcudnn.so.9 HINTS ${HEADROOM_SITE_PACKAGES}/nvidia/cudnn/lib)
+if(NOT HEADROOM_CUDNN_FRONTEND OR NOT HEADROOM_CUDNN_INCLUDE OR NOT HEADROOM_CUDNN_LIBRARY)
+    message(FATAL_ERROR "no cuDNN 9 with cudnn_frontend.h beside ${TORCH_INSTALL_PREFIX}; `scripts/deps engine` "
+        "installs both")
+endif()
+add_library(headroom_cudnn INTERFACE)
+target_include_directories(headroom_cudnn SYSTEM INTERFACE ${HEADROOM_CUDNN_FRONTEND} ${HEADROOM_CUDNN_INCLUDE})
+# Without the JSON library of its own, which nothing here needs and which is not the system's.
+target_compile_definitions(headroom_cudnn INTERFACE CUDNN_FRONTEND_SKIP_JSON_LIB)
+target_link_libraries(headroom_cudnn INTERFACE ${HEADROOM_CUDNN_LIBRARY} CUDA::cudart)
+
 foreach(line "CUDA Toolkit ${CUDAToolkit_VERSION}: ${CMAKE_CUDA_COMPILER}" "GPU architectures $ENV{TORCH_CUDA_ARCH_LIST}"
-        "libtorch ${Torch_VERSION}: ${TORCH_INSTALL_PREFIX}" "compiler cache: ${HEADROOM_CCACHE}")
+        "libtorch ${Torch_VERSION}: ${TORCH_INSTALL_PREFIX}" "cuDNN: ${HEADROOM_CUDNN_LIBRARY}, ${HEADROOM_CUDNN_FRONTEND}"
+        "compiler cache: ${HEADROOM_CCACHE}")
     message(STATUS "engine: [x] ${line}")
 endforeach()
 

@@ -78,6 +78,11 @@ void add_run_options(CLI::App& app, RunOptions& o) {
            "as if the run had not stopped")
         ->type_name("FOLDER")
         ->excludes("--weights");
+    app.add_option(
+           "--attention", o.attention,
+           "How a GPU attends: aten, by libtorch's call of cuDNN, or graph, where attention is dense by "
+           "cuDNN's graph API in planned buffers (not run on a GPU yet in this form)")
+        ->check(CLI::IsMember({"aten", "graph"}));
     app.add_option("-o,--output", o.output, "The measured timeline, *.trace.json.gz")->type_name("FILE");
     app.add_flag("--json", o.json, "Progress and results as JSON lines on stdout, not as text");
     app.parse_complete_callback([&app, &o] {

@@ -25,8 +25,9 @@ struct RunOptions {
     std::string schedule = "constant";
     int64_t warmup_steps = 0, total_steps = 0;  // total: of the schedule; 0: `steps`
     double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1, clip_norm = 1;
-    bool json = false;            // of `headroom run`: the engine's lines as they are
-    std::set<std::string> given;  // long names of the options that the user wrote
+    std::string attention = "aten";  // or graph
+    bool json = false;               // of `headroom run`: the engine's lines as they are
+    std::set<std::string> given;     // long names of the options that the user wrote
 };
 
 // Declares them on a subcommand, with help and ranges. `options` must outlive the parsing.

@@ -108,13 +108,15 @@ Nanoseconds duration_of(const Work& work, const Hardware& hardware) {
 
 Bytes attention_workspace(int64_t queries, int64_t keys, int64_t heads, int64_t head_dim, bool deterministic,
                           bool packed) {
-    constexpr int64_t kFixed = 461374;  // 0.44 MiB, rounded up
-    constexpr int64_t kKeyBlock = 256;  // keys whose part of dQ is kept apart when deterministic
-    const int64_t row = checked_mul(4, checked_mul(heads, head_dim));  // fp32
-    const int64_t copies = deterministic ? ceil_div(keys, kKeyBlock) : 1;
-    const int64_t query_part = checked_mul(checked_mul(row, queries), copies);
-    const int64_t key_part = packed ? 0 : checked_mul(row, keys);
-    return Bytes(checked_add(checked_add(query_part, key_part), kFixed));
+    constexpr int64_t kFixed = 4096;
+    const int64_t q = round_up(queries, 128), kv = round_up(keys, 256);
+    const int64_t sums = checked_mul(4, checked_mul(q, heads));  // rowsum(dO out), fp32
+    // dS in 16 bits, or else dQ in fp32.
+    const int64_t middle = deterministic ? checked_mul(2, checked_mul(checked_mul(heads, q), kv))
+                                         : checked_mul(4, checked_mul(checked_mul(heads, q), head_dim));
+    // dK and dV of each query head, in 16 bits.
+    const int64_t by_head = packed ? 0 : checked_mul(4, checked_mul(checked_mul(heads, kv), head_dim));
+    return Bytes(checked_add(checked_add(middle, by_head), checked_add(sums, kFixed)));
 }
 
 }  // namespace headroom

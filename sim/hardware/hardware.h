@@ -113,10 +113,13 @@ std::vector<std::string> shipped_hardware(const std::filesystem::path& data);
 // not `none` and not empty. Pure; tens of nanoseconds a call.
 Nanoseconds duration_of(const Work& work, const Hardware& hardware);
 
-// Scratch bytes of one attention backward call (cuDNN graph API; docs/cost-model.md): with elements queries
-// q, keys kv, query heads h, head size d:  4 q h d (kv/256 if deterministic, else 1) + 4 kv h d if heads are
-// not packed + 0.44 MiB. Forward needs none.
+// Scratch bytes of one attention backward call (cuDNN graph API; docs/cost-model.md says what each term is):
+// q queries (to 128), kv keys (to 256), h query heads of d: 4 q h d, or if deterministic 2 q h kv; + 4 kv h d
+// if heads are not packed; + 4 q h + 4 KiB.
 Bytes attention_workspace(int64_t queries, int64_t keys, int64_t heads, int64_t head_dim, bool deterministic,
                           bool packed);
+// Of one attention forward call, whatever its shape: 256 bytes were asked for (cuDNN 9.19 graph API); the
+// engine refuses a call that asks for more than this.
+inline constexpr int64_t kAttentionForwardWorkspace = 4096;
 
 }  // namespace headroom

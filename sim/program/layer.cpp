@@ -67,14 +67,19 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
     logits_ = builder_.scratch("logits", Category::logits, loss_rows * sizes_.vocabulary * e);
     logits32_ =
         builder_.scratch("logits fp32", Category::logits, d.logits_fp32 * loss_rows * sizes_.vocabulary * 4);
+    forward_ws_ = builder_.scratch("attention forward", Category::workspace, kAttentionForwardWorkspace);
     own_ws_ = builder_.scratch(
         "own attention backward", Category::workspace,
         attention_workspace(T, T, sizes_.heads, sizes_.head_dim, d.deterministic, false).count());
+    // Heads that share the keys of a query block are packed; elsewhere that would take a copy of q.
+    const bool packed =
+        d.attention.sparse && std::none_of(plan.model.layers.begin(), plan.model.layers.end(),
+                                           [&](const Layer& l) { return d.honour_windows && l.window > 0; });
     past_ws_ = longest_keys == 0
                    ? kNone
                    : builder_.scratch("past attention backward", Category::workspace,
                                       attention_workspace(T, longest_keys, sizes_.heads, sizes_.head_dim,
-                                                          d.deterministic, true)
+                                                          d.deterministic, packed)
                                           .count());
 }
 
@@ -296,6 +301,8 @@ OpId LayerEmitter::project_kv(const Layer& layer, int64_t tokens, const LayerBuf
 OpId LayerEmitter::attend_own(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
     const OpId op = compute(OpKind::attention_own, works(layer, tokens).own);
     builder_.take(b.attention, op);
+    builder_.take(forward_ws_, op);
+    builder_.release(forward_ws_, op);
     return op;
 }
 
@@ -319,6 +326,8 @@ OpId LayerEmitter::attend_past(int64_t tokens, int64_t keys, double keys_seen, O
     const OpId read =
         compute(OpKind::attention_past, past_work(false, tokens, keys, keys_seen), wait, kNone, piece);
     builder_.take(partial_, read);
+    builder_.take(forward_ws_, read);
+    builder_.release(forward_ws_, read);
     const uint32_t merge =
         builder_.work(memory_bound(tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * sizes_.sum)));
     builder_.release(partial_, compute(OpKind::merge, merge, kNone, kNone, piece));

@@ -191,7 +191,8 @@ private:
     int64_t mlp_rows_;  // tokens of the MLP at once
     // Transient buffers [T, ...].
     BufferId normed_, partial_, act_, logits_, logits32_, d_normed_, d_act_, d_attention_, d_qkv_, d_q_sum_,
-        rotated_, adapter_, own_ws_, past_ws_, emission_ = kNone, gathered_ = kNone, permuted_ = kNone;
+        rotated_, adapter_, forward_ws_, own_ws_, past_ws_, emission_ = kNone, gathered_ = kNone,
+                                                            permuted_ = kNone;
 };
 
 }  // namespace headroom

@@ -70,6 +70,8 @@ OpId LayerEmitter::past_attention_backward(int64_t tokens, int64_t keys, double 
                             kNone, piece);
     builder_.take(past_ws_, op);
     builder_.release(past_ws_, op);
+    builder_.take(partial_, op);  // for a segment's dQ, before it is added
+    builder_.release(partial_, op);
     builder_.take(d_q_sum_, op);
     builder_.take(emission_, op);
     return op;

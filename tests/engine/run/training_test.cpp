@@ -101,6 +101,9 @@ TEST_F(TrainingTest, WhatIsWrongIsToldBeforeAnythingBegins) {
     o.tokens = at("short");
     expect(o, "holds 1 token ids");
     o = good;
+    o.attention = "graph";
+    expect(o, "--attention: graph, on a CPU; allowed: aten, or --device cuda");
+    o = good;
     o.save_weights = at("short");
     expect(o, "--save-weights: '" + at("short").string() + "' is no folder");
 }

