@@ -89,7 +89,7 @@ void Executor::State::attention_own_backward() {
 }
 
 void Executor::State::attention_past_backward(const Op& op) {
-    if (sparse_layer()) return attend_selected_backward();
+    if (selects_pages(plan, layer_)) return attend_selected_backward();
     const Model& m = plan.model;
     const LayerViews& v = layer_views();
     const PastPiece piece = piece_of(op, true);
@@ -119,7 +119,7 @@ Result<void> Executor::State::accumulate(const Op& op) {
         return {};
     }
     emitted_ = false;
-    if (sparse_layer()) return sum_selected();
+    if (selects_pages(plan, layer_)) return sum_selected();
     const Model& m = plan.model;
     const int64_t page = plan.decisions.page.count();
     int64_t& touched = touched_from_[static_cast<size_t>(layer_)];
@@ -171,20 +171,6 @@ std::string Executor::State::gradient_slot(bool fresh) const {
     return fresh ? gradient_slots_.slot() : gradient_slots_.last_slot();
 }
 
-// Pages [first, last) that have sums, as they lie in the slot: by page, wherever the host keeps them.
-std::vector<PageRun> Executor::State::own_slot_runs(int64_t first, int64_t last) const {
-    std::vector<PageRun> runs;
-    for (int64_t p = first; p < last; ++p) {
-        if (!host_pages_.has(PageKind::gradient, layer_, p)) continue;
-        if (!runs.empty() && runs.back().first + runs.back().count == p) {
-            ++runs.back().count;
-        } else {
-            runs.push_back({p, 1, p - first});
-        }
-    }
-    return runs;
-}
-
 void Executor::State::add_own_sums() {
     if (chunk_ + 1 == plan.chunks()) return;  // no later chunk attended it
     const Model& m = plan.model;
@@ -206,38 +192,6 @@ void Executor::State::add_own_sums() {
                 .add_(sums);
         }
     }
-}
-
-void Executor::State::rope_backward() {
-    const Model& m = plan.model;
-    const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
-    const at::Tensor d_q = d_qkv.narrow(1, 0, m.q_size()).unflatten(1, {m.heads, m.head_dim}),
-                     d_k = d_qkv.narrow(1, m.q_size(), m.kv_size()).unflatten(1, {m.kv_heads, m.head_dim});
-    if (!d_q_fresh_) d_q.add_(view("d q summed", {rows_, m.heads, m.head_dim}, sum_));
-    find_rope();
-    engine::rope(d_q, rope_q_, true);
-    engine::rope(d_k, rope_, true);
-    next_norm_ = Norm::attention;
-    if (!m.qk_norm) return;
-    const LayerViews& v = layer_views();
-    rms_norm_backward(v.raw_q, w().q_norm, norm_rule(), d_q, d_q, false, g().q_norm, scratch_);
-    rms_norm_backward(v.raw_k, w().k_norm, norm_rule(), d_k, d_k, false, g().k_norm, scratch_);
-}
-
-// The chunk is done with this layer: K and V of the chunk before it have no reader left, nor have its own
-// sums.
-void Executor::State::close_chunk() {
-    const int64_t page = plan.decisions.page.count(), size = plan.decisions.chunk.count();
-    const auto free_chunk = [&](PageKind kind, int64_t chunk) {
-        const int64_t first = chunk * size / page, last = first + ceil_div(plan.chunk_tokens(chunk), page);
-        for (int64_t p = first; p < last; ++p) {
-            for (PageTable* table : {&pages_, &host_pages_}) {
-                if (table->has(kind, layer_, p)) table->free(kind, layer_, p);
-            }
-        }
-    };
-    if (chunk_ > 0) free_chunk(PageKind::kv, chunk_ - 1);
-    if (chunk_ + 1 < plan.chunks()) free_chunk(PageKind::gradient, chunk_);
 }
 
 void Executor::State::embed_backward() {

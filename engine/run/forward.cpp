@@ -50,89 +50,6 @@ void Executor::State::qkv() {
     }
 }
 
-void Executor::State::find_rope() {
-    const Model& m = plan.model;
-    const int64_t kinds = rope_kinds(m), kind = kinds == 2 && layer().window > 0 ? 1 : 0;
-    KnownRope& known = ropes_[static_cast<size_t>(chunk_ % plan.decisions.wavefront * kinds + kind)];
-    if (known.chunk != chunk_) {
-        const int64_t half = m.head_dim / 2, tables = rope_tables_of_kind(m),
-                      bytes = full_rows() * half * static_cast<int64_t>(c10::elementSize(sum_));
-        const auto table = [&](int64_t index) {
-            const int64_t place = (&known - ropes_.data()) * tables + index;
-            return RopeTable{view("rope tables", {rows_, half}, sum_, 2 * place * bytes),
-                             view("rope tables", {rows_, half}, sum_, (2 * place + 1) * bytes)};
-        };
-        known.keys = known.queries = table(0);
-        fill_rope_table(m, layer(), chunk_first(), known.keys);
-        if (tables == 2) {
-            // Scores are scaled by head_dim^-1/2; where the model says otherwise, the queries make up for it.
-            const double scale = std::sqrt(static_cast<double>(m.head_dim) / m.query_scalar);
-            known.queries = table(1);
-            known.queries.cos.copy_(known.keys.cos).mul_(scale);
-            known.queries.sin.copy_(known.keys.sin).mul_(scale);
-        }
-        known.chunk = chunk_;
-    }
-    rope_ = known.keys;
-    rope_q_ = known.queries;
-}
-
-Result<void> Executor::State::rope() {
-    const LayerViews& v = layer_views();
-    find_rope();
-    if (plan.model.qk_norm) {
-        rms_norm(v.raw_q, w().q_norm, norm_rule(), v.q);
-        rms_norm(v.raw_k, w().k_norm, norm_rule(), v.k);
-    }
-    engine::rope(v.q, rope_q_, false);
-    engine::rope(v.k, rope_, false);
-    if (pass_ != Pass::fill || chunk_ + 1 >= plan.chunks() || visible_past(plan, chunk_ + 1, layer_) == 0)
-        return {};
-    // The chunk's K and V are final: to their pages, or to the slot that they leave the device from.
-    if (kv_place(chunk_) != PastPlace::device) {
-        slot_view(PageKind::kv, own_slots_.slot(), 0, 0, rows_).copy_(v.k);
-        slot_view(PageKind::kv, own_slots_.slot(), 1, 0, rows_).copy_(v.v);
-        return {};
-    }
-    const int64_t page = plan.decisions.page.count(), first = chunk_first() / page;
-    const int64_t last = first + ceil_div(rows_, page);
-    for (int64_t p = first; p < last; ++p) HEADROOM_CHECK(pages_.take(PageKind::kv, layer_, p));
-    for (const PageRun& run : pages_.runs(PageKind::kv, layer_, first, last)) {
-        const int64_t at = run.first * page - chunk_first(), count = std::min(run.count * page, rows_ - at);
-        page_view(PageKind::kv, run, 0).narrow(0, 0, count).copy_(v.k.narrow(0, at, count));
-        page_view(PageKind::kv, run, 1).narrow(0, 0, count).copy_(v.v.narrow(0, at, count));
-    }
-    return {};
-}
-
-at::Tensor Executor::State::page_view(PageKind kind, const PageRun& run, int half) const {
-    const Decisions& d = plan.decisions;
-    const at::ScalarType type = scalar_type(kind == PageKind::kv ? d.kv : d.kv_gradients);
-    return view("page pool", {run.count * d.page.count(), plan.model.kv_heads, plan.model.head_dim}, type,
-                half * (need("page pool").bytes / 2) + run.unit * unit_bytes());
-}
-
-at::Tensor Executor::State::slot_view(PageKind kind, const std::string& slot, int half, int64_t first,
-                                      int64_t tokens) const {
-    const Decisions& d = plan.decisions;
-    const at::ScalarType type = scalar_type(kind == PageKind::kv ? d.kv : d.kv_gradients);
-    const int64_t token = plan.model.kv_size() * static_cast<int64_t>(c10::elementSize(type));
-    return view(slot, {tokens, plan.model.kv_heads, plan.model.head_dim}, type,
-                half * (need(slot).bytes / 2) + first * token);
-}
-
-PastPlace Executor::State::kv_place(int64_t chunk) const {
-    return past_place(plan, plan.decisions.kv_residency, layer_, chunk * plan.decisions.chunk.count());
-}
-PastPlace Executor::State::gradient_place(int64_t chunk) const {
-    return past_place(plan, plan.decisions.kv_gradient_residency, layer_,
-                      chunk * plan.decisions.chunk.count());
-}
-PastPiece Executor::State::piece_of(const Op& op, bool backward) const {
-    return past_pieces(plan, chunk_, layer_, backward, touched_from_[static_cast<size_t>(layer_)])
-        .at(op.piece);
-}
-
 Span Executor::State::span_of(int64_t key_at) const {
     return {chunk_first(), key_at, plan.decisions.honour_windows ? layer().window : 0};
 }
@@ -143,33 +60,8 @@ void Executor::State::attention_own() {
     if (w().sinks.defined()) attention_sink(v.attention, v.lse, w().sinks);
 }
 
-void Executor::State::visit_past(
-    const PastPiece& piece,
-    const std::function<void(const at::Tensor&, const at::Tensor&, int64_t, int64_t)>& visit) const {
-    const int64_t page = plan.decisions.page.count(), segment = plan.decisions.segment.count();
-    if (piece.kv != PastPlace::device) {
-        const int64_t before = piece.first / page * page;  // the first token of the slot
-        for (int64_t at = piece.first; at < piece.last; at += segment) {
-            const int64_t keys = std::min(segment, piece.last - at);
-            visit(slot_view(PageKind::kv, kv_slots_.last_slot(), 0, at - before, keys),
-                  slot_view(PageKind::kv, kv_slots_.last_slot(), 1, at - before, keys), at, keys);
-        }
-        return;
-    }
-    for (const PageRun& run :
-         pages_.runs(PageKind::kv, layer_, piece.first / page, ceil_div(piece.last, page))) {
-        const at::Tensor k = page_view(PageKind::kv, run, 0), v = page_view(PageKind::kv, run, 1);
-        const int64_t first = std::max(piece.first, run.first * page),
-                      last = std::min(piece.last, (run.first + run.count) * page);
-        for (int64_t at = first; at < last; at += segment) {
-            const int64_t keys = std::min(segment, last - at), within = at - run.first * page;
-            visit(k.narrow(0, within, keys), v.narrow(0, within, keys), at, keys);
-        }
-    }
-}
-
 void Executor::State::attention_past(const Op& op) {
-    if (sparse_layer()) return attend_selected();
+    if (selects_pages(plan, layer_)) return attend_selected();
     const LayerViews& v = layer_views();
     const auto part = attention_in("attention of one segment");
     const PastPiece piece = piece_of(op, false);
@@ -221,6 +113,12 @@ void Executor::State::down() {
     if (out.data_ptr() != v.x_mid.data_ptr()) out.copy_(v.x_mid);
     out.addmm_(activation, w().down.t());
     next_norm_ = Norm::attention;
+}
+
+void Executor::State::multiply(Projection projection, at::Tensor out, const at::Tensor& left,
+                               const at::Tensor& right) {
+    at::mm_out(out, left, right);
+    projection_ = projection;
 }
 
 // The adapters of the projection that was just computed: adds to its output, or backward to the gradient of

@@ -1,96 +1,12 @@
-// Attention to the pages that the chunk's blocks selected: the choice, where its pages are brought together,
-// and the sums of what comes back.
+// Attention to the pages that the chunk's blocks selected: where they are brought together, and the sums of
+// what comes back.
 #include <algorithm>
 
 #include "decoder/block_attention.h"
 #include "decoder/pages.h"
-#include "decoder/selection.h"
 #include "run/step_state.h"
 
 namespace headroom::engine {
-
-bool Executor::State::sparse_layer() const {
-    return plan.decisions.attention.sparse && (layer().window == 0 || !plan.decisions.honour_windows);
-}
-
-// ---- the selection of the chunk in work ----
-
-int64_t Executor::State::past_pages() const {
-    return chunk_first() / plan.decisions.page.count();
-}
-int64_t Executor::State::block() const {
-    return std::min(plan.decisions.attention.block, rows_);
-}
-int64_t Executor::State::picks() const {
-    return std::min(plan.decisions.attention.budget, past_pages());
-}
-
-// As program/past.cpp sizes the buffers of selections: rows of all blocks of a layer, layer by layer.
-int64_t Executor::State::selection_offset() const {
-    const Attention& a = plan.decisions.attention;
-    const int64_t per_chunk = ceil_div(full_rows(), std::min(a.block, full_rows()));
-    const int64_t rows = ceil_div(plan.context.count(), std::min(a.block, full_rows()));
-    const int64_t columns =
-        std::min(a.budget, paged_chunks(plan) * plan.decisions.chunk.count() / plan.decisions.page.count());
-    return (layer_ * rows + chunk_ * per_chunk) * columns * 4;
-}
-
-at::Tensor Executor::State::device_selection() const {
-    return view("selections", {ceil_div(rows_, block()), picks()}, at::kInt, selection_offset());
-}
-
-at::Tensor Executor::State::selection() {
-    if (selection_copy_ != kNone) streams->wait_for(selection_copy_);
-    selection_copy_ = kNone;
-    return at::from_blob(data(need("host selections")) + selection_offset(),
-                         {ceil_div(rows_, block()), picks()}, at::kInt);
-}
-
-namespace {
-
-// Ascending.
-std::vector<uint32_t> distinct(const at::Tensor& rows) {
-    const int32_t* first = rows.const_data_ptr<int32_t>();
-    std::vector<uint32_t> pages(first, first + rows.numel());
-    std::sort(pages.begin(), pages.end());
-    pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
-    return pages;
-}
-
-}  // namespace
-
-std::vector<uint32_t> Executor::State::selected_pages() {
-    return distinct(selection());
-}
-
-at::Tensor Executor::State::page_vectors(int64_t first, int64_t count) const {
-    const int64_t pages = ceil_div(plan.context.count(), plan.decisions.page.count());
-    return view("page vectors", {count, plan.model.kv_heads, plan.model.head_dim}, type_,
-                (layer_ * pages + first) * plan.model.kv_size() * element());
-}
-
-void Executor::State::page_means_op() {
-    const int64_t page = plan.decisions.page.count();
-    page_means(layer_views().k, page, page_vectors(past_pages(), ceil_div(rows_, page)));
-}
-
-// The two ops of a selection, scores and votes, are one call: the second's.
-void Executor::State::select_op() {
-    if (before_ != OpKind::select) return;
-    const Attention& a = plan.decisions.attention;
-    const int64_t bytes = select_scratch_bytes(rows_, plan.model.kv_heads, past_pages(), block());
-    select_pages(layer_views().q, page_vectors(0, past_pages()), {block(), a.budget, a.sink, a.local},
-                 view("scores", {bytes}, at::kByte), device_selection());
-}
-
-Result<void> Executor::State::selection_to_host() {
-    const at::Tensor from = device_selection();
-    copies_.clear();
-    copies_.add(data(need("host selections")) + selection_offset(), from.data_ptr(), from.numel() * 4);
-    HEADROOM_CHECK(issue_copies());
-    selection_copy_ = op_;
-    return {};
-}
 
 // ---- lists that a kernel reads from the host's memory ----
 
@@ -120,26 +36,21 @@ bool Executor::State::on_device(const Residency& home, uint32_t page) const {
     return past_place(plan, home, layer_, page * plan.decisions.page.count()) == PastPlace::device;
 }
 
-std::byte* Executor::State::in_pool(PageKind kind, uint32_t page, int half) const {
-    const Buffer& pool = need("page pool");
-    return data(pool) + half * (pool.bytes / 2) + pages_.unit(kind, layer_, page) * unit_bytes();
-}
-
-std::byte* Executor::State::in_slot(const std::string& slot, int64_t place, int half) const {
-    const Buffer& b = need(slot);
-    return data(b) + half * (b.bytes / 2) + place * unit_bytes();
+std::vector<uint32_t> Executor::State::selected_off_device(const Residency& home) {
+    std::vector<uint32_t> pages = selected_pages();
+    std::erase_if(pages, [&](uint32_t p) { return on_device(home, p); });
+    return pages;
 }
 
 Result<void> Executor::State::move_selected(PageKind kind, const std::string& slot,
                                             const std::vector<uint32_t>& pages, bool to_slot) {
-    const Buffer* pool = find("host page pool");
     std::vector<std::pair<std::byte*, std::byte*>> pieces;  // to, from
     for (int half = 0; half < 2; ++half) {
         for (size_t i = 0; i < pages.size(); ++i) {
             if (!host_pages_.has(kind, layer_, pages[i])) continue;  // a sum that does not exist yet
-            std::byte* const there = data(*pool) + half * (pool->bytes / 2) +
-                                     host_pages_.unit(kind, layer_, pages[i]) * unit_bytes();
-            std::byte* const here = in_slot(slot, static_cast<int64_t>(i), half);
+            std::byte* const there =
+                unit_in("host page pool", host_pages_.unit(kind, layer_, pages[i]), half);
+            std::byte* const here = unit_in(slot, static_cast<int64_t>(i), half);
             pieces.emplace_back(to_slot ? here : there, to_slot ? there : here);
         }
     }
@@ -168,12 +79,6 @@ void Executor::State::copy_by_kernel(const std::vector<std::pair<std::byte*, std
                kLinkBlocks);
 }
 
-std::vector<uint32_t> Executor::State::selected_off_device(const Residency& home) {
-    std::vector<uint32_t> pages = selected_pages();
-    std::erase_if(pages, [&](uint32_t p) { return on_device(home, p); });
-    return pages;
-}
-
 Result<void> Executor::State::load_selected() {
     return move_selected(PageKind::kv, kv_slots_.next(), selected_off_device(plan.decisions.kv_residency),
                          true);
@@ -195,10 +100,10 @@ void Executor::State::gather_selected() {
             const auto p = static_cast<uint32_t>(page[i]);
             const std::byte* source = nullptr;
             if (on_device(plan.decisions.kv_residency, p)) {
-                source = in_pool(PageKind::kv, p, half);
+                source = unit_in("page pool", pages_.unit(PageKind::kv, layer_, p), half);
             } else {
                 const auto place = std::lower_bound(loaded.begin(), loaded.end(), p) - loaded.begin();
-                source = in_slot(kv_slots_.last_slot(), place, half);
+                source = unit_in(kv_slots_.last_slot(), place, half);
             }
             from[half * count + i] = reinterpret_cast<int64_t>(source);
             to[half * count + i] = reinterpret_cast<int64_t>(gathered + (half * count + i) * unit_bytes());
@@ -260,9 +165,9 @@ Result<void> Executor::State::sum_selected() {
         fresh[i] = !(here ? pages_ : host_pages_).has(PageKind::gradient, layer_, p);
         if (here && fresh[i]) HEADROOM_CHECK(pages_.take(PageKind::gradient, layer_, p));
         for (int half = 0; half < 2; ++half) {
-            to[half * distinct + i] =
-                reinterpret_cast<int64_t>(here ? in_pool(PageKind::gradient, p, half)
-                                               : in_slot(gradient_slots_.last_slot(), place, half));
+            to[half * distinct + i] = reinterpret_cast<int64_t>(
+                here ? unit_in("page pool", pages_.unit(PageKind::gradient, layer_, p), half)
+                     : unit_in(gradient_slots_.last_slot(), place, half));
         }
         if (!here) ++place;
     }
@@ -288,38 +193,6 @@ Result<void> Executor::State::store_selected_gradients() {
             HEADROOM_CHECK(host_pages_.take(PageKind::gradient, layer_, p));
     }
     return move_selected(PageKind::gradient, gradient_slots_.last_slot(), pages, false);
-}
-
-// ---- what was selected, for the planner ----
-
-at::Tensor Executor::State::selected(int64_t chunk, int64_t layer) {
-    chunk_ = chunk;
-    layer_ = layer;
-    rows_ = plan.chunk_tokens(chunk);
-    return selection();
-}
-
-RecordedSelection Executor::State::recorded() {
-    RecordedSelection r;
-    const Decisions& d = plan.decisions;
-    r.page = d.page.count();
-    r.chunk = d.chunk.count();
-    r.budget = d.attention.budget;
-    r.block = d.attention.block;
-    r.layers = plan.model.layer_count();
-    r.chunks = plan.chunks();
-    r.begin.push_back(0);
-    for (int64_t chunk = 0; chunk < r.chunks; ++chunk) {
-        for (int64_t layer = 0; layer < r.layers; ++layer) {
-            layer_ = layer;
-            if (chunk > 0 && sparse_layer()) {
-                const std::vector<uint32_t> pages = distinct(selected(chunk, layer));
-                r.pages.insert(r.pages.end(), pages.begin(), pages.end());
-            }
-            r.begin.push_back(static_cast<uint32_t>(r.pages.size()));
-        }
-    }
-    return r;
 }
 
 }  // namespace headroom::engine

@@ -82,7 +82,10 @@ struct Executor::State {
 private:
     enum class Norm : uint8_t { attention, post_attention, mlp, post_mlp };
 
-    void make_page_tables();
+    void enter(const Op& op);  // a chunk, layer or pass
+    void begin_sequence();
+
+    // buffers.cpp
     const Buffer* find(const std::string& name) const;  // null: the program has none
     const Buffer& need(const std::string& name) const;
     std::byte* data(const Buffer& buffer) const;
@@ -95,7 +98,6 @@ private:
     // `offset` bytes into it.
     std::pair<at::Tensor, at::Tensor> attention_in(const std::string& name, int64_t offset = 0) const;
     const LayerViews& layer_views();
-    void find_rope();  // rope_: of this chunk and layer
     LayerViews make_views(const std::string& x, const std::string& qkv,
                           std::pair<at::Tensor, at::Tensor> attention, const std::string& x_mid,
                           const std::string& gate_up) const;
@@ -107,14 +109,31 @@ private:
     int64_t output_bytes() const;   // of them, in one layer
     int64_t output_offset() const;  // of this chunk and layer in their pool
     std::string of_layer(const char* name, int64_t layer) const;
-    void enter(const Op& op);  // a chunk, layer or pass
-    void begin_sequence();
+
+    // past.cpp: pages and where they stand
+    void make_page_tables();
+    int64_t unit_bytes() const;  // of K (or V) of one page of a pool
+    // K (half 0) or V (half 1) of a page: in a pool by its unit, in a slot by its place.
+    std::byte* unit_in(const std::string& buffer, int64_t unit, int half) const;
+    // K (half 0) or V (half 1) of a run of pages of the device's pool as [tokens, g, d].
+    at::Tensor page_view(PageKind kind, const PageRun& run, int half) const;
+    // The same of a slot: `tokens` from its `first`th on.
+    at::Tensor slot_view(PageKind kind, const std::string& slot, int half, int64_t first,
+                         int64_t tokens) const;
+    PastPlace kv_place(int64_t chunk) const;
+    PastPlace gradient_place(int64_t chunk) const;
+    PastPiece piece_of(const Op& op, bool backward) const;
+    // Calls visit(k, v, first token, tokens) for tokens [first, last) of the past, at most a segment at once.
+    void visit_past(
+        const PastPiece& piece,
+        const std::function<void(const at::Tensor&, const at::Tensor&, int64_t, int64_t)>& visit) const;
+    std::vector<PageRun> own_slot_runs(int64_t first, int64_t last) const;
+    void close_chunk();
 
     // forward.cpp
     void embed();
     void norm();
     void qkv();
-    Result<void> rope();
     void attention_own();
     void attention_past(const Op& op);
     void merge();
@@ -124,21 +143,27 @@ private:
     at::Tensor chunk_targets() const;  // [T] int64: the next token, -1 where there is none
     void adapt(bool backward);
     at::Tensor layer_output() const;  // where the layer's hidden state goes
-    // Gradient of what attention or MLP gives: that of the hidden state, or of what the norm was applied to.
-    at::Tensor d_projected() const;
     void multiply(Projection projection, at::Tensor out, const at::Tensor& left, const at::Tensor& right);
+    Span span_of(int64_t key_at) const;
+
+    // rope.cpp
+    void find_rope();  // rope_: of this chunk and layer
+    Result<void> rope();
+    void rope_backward();
+
     // backward.cpp
     void weight_gradient();
+    // Gradient of what attention or MLP gives: that of the hidden state, or of what the norm was applied to.
+    at::Tensor d_projected() const;
     void norm_backward();
+    AttentionScratch attention_scratch(const std::string& workspace) const;  // of that buffer
     void attention_own_backward();
     void attention_past_backward(const Op& op);
     Result<void> accumulate(const Op& op);
     std::string gradient_slot(bool fresh) const;
     void add_own_sums();
-    std::vector<PageRun> own_slot_runs(int64_t first, int64_t last) const;
-    void rope_backward();
-    void close_chunk();
     void embed_backward();
+
     // transfers.cpp: copies between the tiers, and from and to the slots that they travel through
     void keep_outputs_or_inputs();  // a merge op that merges nothing
     Result<void> load_pages(const Op& op);
@@ -151,26 +176,25 @@ private:
     // Adds the copies of pages [first, last) that the host has, to or from a slot whose first page is
     // `first`.
     void add_page_copies(PageKind kind, int64_t first, int64_t last, const std::string& slot, bool to_slot);
-    // sparse.cpp: attention to selected pages
-    bool sparse_layer() const;
-    int64_t past_pages() const;  // before the chunk
-    int64_t block() const;       // queries that select together
-    int64_t picks() const;       // pages of a block
-    int64_t selection_offset() const;
-    at::Tensor device_selection() const;     // [blocks, picks] int32
-    at::Tensor selection();                  // the same on the host, once it is there
-    std::vector<uint32_t> selected_pages();  // distinct, ascending
-    std::vector<uint32_t> selected_off_device(const Residency& home);
+
+    // selection.cpp: of the chunk and layer in work
+    int64_t past_pages() const;                                   // before the chunk
+    int64_t block() const;                                        // queries that select together
+    int64_t picks() const;                                        // pages of a block
+    at::Tensor device_selection() const;                          // [blocks, picks] int32
+    at::Tensor selection();                                       // the same on the host, once it is there
+    std::vector<uint32_t> selected_pages();                       // distinct, ascending
     at::Tensor page_vectors(int64_t first, int64_t count) const;  // [count, g, d] of this layer
     void page_means_op();
     void select_op();
     Result<void> selection_to_host();
+
+    // sparse.cpp: attention to selected pages
     // Memory for lists that the op in work hands to a kernel: it stays until that has ended.
     std::byte* next_list(int64_t bytes);
     at::Tensor list_view(std::byte* at, int64_t count, at::ScalarType type) const;
     bool on_device(const Residency& home, uint32_t page) const;
-    std::byte* in_pool(PageKind kind, uint32_t page, int half) const;
-    std::byte* in_slot(const std::string& slot, int64_t place, int half) const;
+    std::vector<uint32_t> selected_off_device(const Residency& home);
     Result<void> move_selected(PageKind kind, const std::string& slot, const std::vector<uint32_t>& pages,
                                bool to_slot);
     void copy_by_kernel(const std::vector<std::pair<std::byte*, std::byte*>>& pieces);  // to, from
@@ -182,25 +206,11 @@ private:
     Result<void> load_selected_gradients();
     Result<void> sum_selected();
     Result<void> store_selected_gradients();
+
     // update.cpp
     void gradient_norm_op();
     void update(const Op& op);
 
-    // K (half 0) or V (half 1) of a run of pages of the device's pool as [tokens, g, d].
-    at::Tensor page_view(PageKind kind, const PageRun& run, int half) const;
-    // The same of a slot: `tokens` from its `first`th on.
-    at::Tensor slot_view(PageKind kind, const std::string& slot, int half, int64_t first,
-                         int64_t tokens) const;
-    int64_t unit_bytes() const;  // of K (or V) of one page of a pool
-    PastPlace kv_place(int64_t chunk) const;
-    PastPlace gradient_place(int64_t chunk) const;
-    PastPiece piece_of(const Op& op, bool backward) const;
-    // Calls visit(k, v, first token, tokens) for tokens [first, last) of the past, at most a segment at once.
-    void visit_past(
-        const PastPiece& piece,
-        const std::function<void(const at::Tensor&, const at::Tensor&, int64_t, int64_t)>& visit) const;
-    Span span_of(int64_t key_at) const;
-    AttentionScratch attention_scratch(const std::string& workspace) const;  // of that buffer
     const Layer& layer() const { return plan.model.layers[static_cast<size_t>(layer_)]; }
     const LayerParameters& w() const { return parameters_.layers[static_cast<size_t>(layer_)]; }
     const LayerParameters& g() const { return sums_.layers[static_cast<size_t>(layer_)]; }

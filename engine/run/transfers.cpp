@@ -13,19 +13,17 @@ Result<void> Executor::State::issue_copies() {
 
 void Executor::State::add_page_copies(PageKind kind, int64_t first, int64_t last, const std::string& slot,
                                       bool to_slot) {
-    const Buffer &there = need(slot), &pool = need("host page pool");
     for (int half = 0; half < 2; ++half) {
         for (const PageRun& run : host_pages_.runs(kind, layer_, first, last)) {
-            std::byte* const in_slot =
-                data(there) + half * (there.bytes / 2) + (run.first - first) * unit_bytes();
-            std::byte* const in_pool = data(pool) + half * (pool.bytes / 2) + run.unit * unit_bytes();
-            copies_.add(to_slot ? in_slot : in_pool, to_slot ? in_pool : in_slot, run.count * unit_bytes());
+            std::byte* const here = unit_in(slot, run.first - first, half);
+            std::byte* const there = unit_in("host page pool", run.unit, half);
+            copies_.add(to_slot ? here : there, to_slot ? there : here, run.count * unit_bytes());
         }
     }
 }
 
 Result<void> Executor::State::load_pages(const Op& op) {
-    if (sparse_layer()) return load_selected();
+    if (selects_pages(plan, layer_)) return load_selected();
     const int64_t page = plan.decisions.page.count();
     const PastPiece piece = piece_of(op, past_backward_);
     copies_.clear();
@@ -46,7 +44,7 @@ Result<void> Executor::State::store_pages() {
 // Of the piece whose gradients were just emitted; or, where none were, the chunk's own.
 Result<void> Executor::State::load_page_gradients(const Op& op) {
     const int64_t page = plan.decisions.page.count();
-    if (emitted_ && sparse_layer()) return load_selected_gradients();
+    if (emitted_ && selects_pages(plan, layer_)) return load_selected_gradients();
     copies_.clear();
     if (emitted_) {
         const PastPiece piece = piece_of(op, true);
@@ -61,7 +59,7 @@ Result<void> Executor::State::load_page_gradients(const Op& op) {
 }
 
 Result<void> Executor::State::store_page_gradients() {
-    if (sparse_layer()) return store_selected_gradients();
+    if (selects_pages(plan, layer_)) return store_selected_gradients();
     const int64_t page = plan.decisions.page.count(), first = summed_.first / page,
                   last = ceil_div(summed_.last, page);
     for (int64_t p = first; p < last && summed_fresh_; ++p)

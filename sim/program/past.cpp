@@ -11,10 +11,6 @@ constexpr int64_t kBounceSlots = 2;
 
 }  // namespace
 
-bool PastFlow::sparse(const Layer& layer) const {
-    return plan_.decisions.attention.sparse && (layer.window == 0 || !plan_.decisions.honour_windows);
-}
-
 int64_t PastFlow::longest_call(const Plan& plan) {
     const Decisions& d = plan.decisions;
     const int64_t past = (plan.chunks() - 1) * d.chunk.count();
@@ -59,7 +55,7 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
     bool any_dense = false, any_sparse = false;
     for (int64_t l = 0; l < layers_; ++l) {
         const Layer& layer = plan.model.layers[static_cast<size_t>(l)];
-        if (sparse(layer)) {
+        if (selects_pages(plan, l)) {
             any_sparse = true;
         } else {
             any_dense = true;
@@ -83,8 +79,7 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         const int64_t pages = ceil_div(plan.context.count(), page_);
         const RankSizes& s = emitter.sizes();
         builder.buffer("page vectors", Tier::device, Category::selection, pages * s.kv * s.element * layers_);
-        const int64_t selections = ceil_div(plan.context.count(), std::min(a.block, chunk)) *
-                                   std::min(a.budget, past_pages) * 4 * layers_;
+        const int64_t selections = selection_layout(plan).bytes(layers_);
         builder.buffer("selections", Tier::device, Category::selection, selections);
         builder.buffer("host selections", Tier::host, Category::selection, selections);
         // Source and target of K and of V of each selected page.
@@ -249,8 +244,7 @@ OpId PastFlow::kv_stored(int64_t layer) const {
 }
 
 OpId PastFlow::own_gradients_stored(int64_t layer) const {
-    const bool cached =
-        plan_.decisions.page_cache.count() > 0 && sparse(plan_.model.layers[static_cast<size_t>(layer)]);
+    const bool cached = plan_.decisions.page_cache.count() > 0 && selects_pages(plan_, layer);
     return cached ? gradients_stored_[static_cast<size_t>(layer)] : gradients_stored_before_;
 }
 
@@ -278,7 +272,7 @@ void PastFlow::append(int64_t chunk, int64_t layer, OpId rope) {
 
 void PastFlow::forward(int64_t chunk, int64_t layer, bool known) {
     if (chunk == 0) return;
-    if (sparse(plan_.model.layers[static_cast<size_t>(layer)])) {
+    if (selects_pages(plan_, layer)) {
         sparse_forward(chunk, layer, known);
     } else {
         dense_forward(chunk, layer);
@@ -288,7 +282,7 @@ void PastFlow::forward(int64_t chunk, int64_t layer, bool known) {
 void PastFlow::backward(int64_t chunk, int64_t layer) {
     gradients_stored_before_ = gradients_stored_[static_cast<size_t>(layer)];
     if (chunk == 0) return;
-    if (sparse(plan_.model.layers[static_cast<size_t>(layer)])) {
+    if (selects_pages(plan_, layer)) {
         sparse_backward(chunk, layer);
     } else {
         dense_backward(chunk, layer);
@@ -298,8 +292,7 @@ void PastFlow::backward(int64_t chunk, int64_t layer) {
 void PastFlow::own_gradients(int64_t chunk, int64_t layer) {
     if (chunk + 1 >= chunks_) return;  // no later chunk attended it
     const Decisions& d = plan_.decisions;
-    const size_t li = static_cast<size_t>(layer);
-    const bool is_sparse = sparse(plan_.model.layers[li]);
+    const bool is_sparse = selects_pages(plan_, layer);
     const Place from = place(d.kv_gradient_residency, layer, past(chunk));
     const bool whole_layer = stays(d.kv_gradient_residency, layer);
     const int64_t read_pages = is_sparse ? moves(chunk, layer).own_touched : attended_pages(chunk, layer);
@@ -324,7 +317,7 @@ void PastFlow::close(int64_t chunk, int64_t layer, OpId op) {
         chunk + 1 >= chunks_;  // nobody attends it: it has gradient pages only where all are made at once
     const bool at_once = d.gradient_pages == GradientPages::all_at_once && chunks_ > 1;
     if (last && !at_once) return;
-    if (at_once || !sparse(plan_.model.layers[static_cast<size_t>(layer)])) {
+    if (at_once || !selects_pages(plan_, layer)) {
         const Place p = place(d.kv_gradient_residency, layer, past(chunk));
         const int64_t pages = at_once ? pages_of(plan_.chunk_tokens(chunk)) : attended_pages(chunk, layer);
         return free_gradients(p, layer, pages, op);

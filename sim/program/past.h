@@ -51,8 +51,6 @@ public:
     void begin_gradients();
     void begin_sequence();
 
-    bool sparse(const Layer& layer) const;
-
 private:
     using Place = PastPlace;
     Place place(const Residency& r, int64_t layer, int64_t token) const;

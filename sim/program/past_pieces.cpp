@@ -21,6 +21,12 @@ int64_t past_piece_tokens(const Plan& plan) {
     return (slot_pages >= segment_pages ? slot_pages / segment_pages * segment_pages : slot_pages) * page;
 }
 
+bool selects_pages(const Plan& plan, int64_t layer) {
+    const Decisions& d = plan.decisions;
+    const Layer& l = plan.model.layers[static_cast<size_t>(layer)];
+    return d.attention.sparse && (l.window == 0 || !d.honour_windows);
+}
+
 int64_t visible_past(const Plan& plan, int64_t chunk, int64_t layer) {
     const Layer& l = plan.model.layers[static_cast<size_t>(layer)];
     return visible_past(chunk * plan.decisions.chunk.count(), plan.decisions.honour_windows ? l.window : 0);

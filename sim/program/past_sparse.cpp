@@ -6,8 +6,7 @@
 namespace headroom {
 
 void PastFlow::select(int64_t chunk, int64_t layer) {
-    const Layer& l = plan_.model.layers[static_cast<size_t>(layer)];
-    if (!sparse(l)) return;
+    if (!selects_pages(plan_, layer)) return;
     const RankSizes& s = emitter_.sizes();
     const int64_t tokens = plan_.chunk_tokens(chunk), past_pages = past(chunk) / page_;
     emitter_.compute(OpKind::page_means, builder_.work(memory_bound(tokens * s.kv * s.element)));

@@ -1,8 +1,11 @@
-// What the selection of one chunk and layer works in: planner and engine count alike.
+// Where selections stand, and what the selection of one chunk and layer works in: planner and engine count
+// alike.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+
+#include "plan/plan.h"
 
 namespace headroom {
 
@@ -15,6 +18,24 @@ inline int64_t selection_scratch_bytes(int64_t tokens, int64_t block, int64_t kv
     const int64_t blocks = (tokens + block - 1) / block, rows = std::min(block, tokens) * kv_heads;
     const int64_t scores = std::min(rows, kScoredQueries * kv_heads) * past_pages * 4;
     return blocks * past_pages * 4 + std::max(scores, rows * 8 + 8);
+}
+
+// The buffer of all selections: page numbers (int32), a row for each block of queries, layer after layer. A
+// chunk that has fewer pages before it than a row has columns keeps its rows dense.
+struct SelectionLayout {
+    int64_t rows_of_chunk = 0, rows_of_layer = 0, columns = 0;
+    int64_t bytes(int64_t layers) const { return layers * rows_of_layer * columns * 4; }
+    int64_t offset(int64_t layer, int64_t chunk) const {  // bytes
+        return (layer * rows_of_layer + chunk * rows_of_chunk) * columns * 4;
+    }
+};
+inline SelectionLayout selection_layout(const Plan& plan) {
+    const Decisions& d = plan.decisions;
+    const int64_t chunk = std::min(d.chunk.count(), plan.context.count()),
+                  block = std::min(d.attention.block, chunk);
+    const int64_t past_pages = (plan.chunks() - 1) * d.chunk.count() / d.page.count();
+    return {ceil_div(chunk, block), ceil_div(plan.context.count(), block),
+            std::min(d.attention.budget, past_pages)};
 }
 
 }  // namespace headroom
