@@ -162,7 +162,7 @@ double share_of(CellValue value) {
 }
 
 std::vector<CellValue> fuse(const PageMap& map, Pass pass, int layer, const MapWindow& window, int width,
-                            int height, const std::function<bool()>& alive) {
+                            int height) {
     std::vector<CellValue> values(static_cast<size_t>(width) * static_cast<size_t>(height), 0);
     if (values.empty() || map.chunks == 0 || map.pages == 0) return values;
     const Fusion fusion(map, pass, layer, window, height);
@@ -172,7 +172,6 @@ std::vector<CellValue> fuse(const PageMap& map, Pass pass, int layer, const MapW
         const double span = window.chunk_span() / width;
         const Span chunks = cells_of(window.chunk0 + x * span, window.chunk0 + (x + 1) * span, map.chunks);
         if (chunks.first != before.first || chunks.last != before.last) {
-            if (alive && !alive()) break;
             std::fill(column.begin(), column.end(), CellValue{0});
             for (int64_t c = chunks.first; c < chunks.last; ++c) fusion.add(c, column);
             before = chunks;

@@ -5,7 +5,6 @@
 #include <QImage>
 #include <QRectF>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "gui/paint/page_map.h"
@@ -54,10 +53,10 @@ double share_of(CellValue value);  // of the layers, 0 to 1
 inline constexpr size_t kCellValues = size_t{1} << 15;
 
 // A pixel has the largest value of all cells that it touches, so that no selected page is lost at any size.
-// Rows from the top. `alive` false: stops, with what there is. Cost: O(pixels + runs in view), and in the
-// gradient pass up to O(chunks x pages in view).
+// Rows from the top. Cost: O(pixels + runs in view), and in the gradient pass up to O(chunks x pages in
+// view).
 std::vector<CellValue> fuse(const PageMap& map, Pass pass, int layer, const MapWindow& window, int width,
-                            int height, const std::function<bool()>& alive = {});
+                            int height);
 
 // Pale: resides; strong: read, the stronger the more layers read it.
 QColor cell_colour(CellValue value, const Palette& palette);

@@ -13,7 +13,8 @@ constexpr int kTop = 10, kBottom = 42;
 
 }  // namespace
 
-PageMapWidget::PageMapWidget(QWidget* parent) : QWidget(parent), palette_(Palette::light()) {
+PageMapWidget::PageMapWidget(QWidget* parent)
+    : QWidget(parent), palette_(Palette::light()), tile_([this] { update(); }) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setAccessibleName(tr("Page map: chunks to the right, pages upwards"));
@@ -29,8 +30,7 @@ MapAxes PageMapWidget::axes() const {
 
 void PageMapWidget::set_data(PagesPtr pages) {
     data_ = std::move(pages);
-    tile_ = {};
-    tile_job_.cancel();
+    tile_.clear();
     mark(std::nullopt);
     window_ = data_ ? whole_window(data_->map) : MapWindow{};
     request_tile();
@@ -83,18 +83,11 @@ void PageMapWidget::request_tile() {
     const QSizeF size = axes().plot.size() * devicePixelRatioF();
     const int width = std::max(1, static_cast<int>(std::lround(size.width()))),
               height = std::max(1, static_cast<int>(std::lround(size.height())));
-    tile_job_.start<Tile>(
-        [data = data_, pass = pass_, layer = layer_, window = window_, palette = palette_, width,
-         height](const Progress& progress) -> Result<Tile> {
-            const auto values =
-                fuse(data->map, pass, layer, window, width, height, [&] { return progress("page map", -1); });
-            return Tile{tile_image(values, width, height, palette), window};
-        },
-        [this](Result<Tile> tile) {
-            tile_ = std::move(*tile);
-            update();
-            Q_EMIT tile_ready();
-        });
+    tile_.want([pages = data_, pass = pass_, layer = layer_, window = window_, palette = palette_, width,
+                height] {
+        return Tile{tile_image(fuse(pages->map, pass, layer, window, width, height), width, height, palette),
+                    window};
+    });
 }
 
 void PageMapWidget::paintEvent(QPaintEvent*) {
@@ -102,13 +95,13 @@ void PageMapWidget::paintEvent(QPaintEvent*) {
     painter.fillRect(rect(), palette_.background);
     if (!data_) return;
     const MapAxes a = axes();
-    if (!tile_.image.isNull()) {
-        const MapWindow& w = tile_.window;
+    if (const Tile* tile = tile_.get()) {
+        const MapWindow& w = tile->window;
         const QRectF target(QPointF(a.x_of(w.chunk0), a.y_of(w.page1)),
                             QPointF(a.x_of(w.chunk1), a.y_of(w.page0)));
         painter.save();
         painter.setClipRect(a.plot);
-        painter.drawImage(target, tile_.image);
+        painter.drawImage(target, tile->image);
         painter.restore();
     }
     paint_replay(painter, a);

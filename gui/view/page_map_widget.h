@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 
-#include "gui/model/job.h"
 #include "gui/paint/chunk_times.h"
 #include "gui/paint/chunk_traffic.h"
 #include "gui/paint/page_map.h"
 #include "gui/paint/page_tile.h"
+#include "gui/view/drawn.h"
 
 namespace headroom::gui {
 
@@ -49,7 +49,7 @@ public:
     MapAxes axes() const;
     std::optional<Cell> cell() const { return cell_; }
     void mark(std::optional<Cell> cell);
-    bool busy() const { return tile_job_.busy(); }
+    bool busy() const { return tile_.busy(); }
 
     QSize sizeHint() const override { return {900, 420}; }
     QSize minimumSizeHint() const override { return {260, 140}; }
@@ -58,7 +58,6 @@ Q_SIGNALS:
     void window_changed();
     void cell_changed();  // pointed at, or moved to by keys
     void cell_chosen();   // clicked, or Enter
-    void tile_ready();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -93,8 +92,7 @@ private:
         QImage image;
         MapWindow window;
     };
-    Tile tile_;
-    Job tile_job_;
+    Drawn<Tile> tile_;
 
     QPointF pressed_at_, dragged_from_;
     MapWindow dragged_window_;

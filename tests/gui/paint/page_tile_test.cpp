@@ -107,15 +107,6 @@ RC_GTEST_PROP(PageTile, AnyWindowAndSizeIsTheLargestCellOfEachPixel, ()) {
     }
 }
 
-TEST(PageTile, StopsWhenItIsNotWantedAnyMore) {
-    const PageMap map = map_of(tiny_plan(5, 32, 24));
-    int asked = 0;
-    const auto values = fuse(map, Pass::fill, 0, whole_window(map), 5, 19, [&] { return ++asked < 3; });
-    EXPECT_EQ(asked, 3);
-    EXPECT_EQ(state_of(values[18 * 5 + 1]), CellState::read);
-    EXPECT_EQ(state_of(values[18 * 5 + 2]), CellState::none);
-}
-
 TEST(PageTile, ReadPagesStandOutFromThoseThatOnlyReside) {
     for (const Palette& palette : {Palette::light(), Palette::dark_one()}) {
         for (const auto home : {PastPlace::device, PastPlace::host, PastPlace::disk}) {
