@@ -101,7 +101,7 @@ void Document::forget() {
     scenario_ = nullptr;
     verdict_ = std::nullopt;
     answer_ = nullptr;
-    answer_final_ = false;
+    answer_final_ = answer_stale_ = false;
     predicted_ = measured_ = nullptr;
     side_ = Side::predicted;
     knobs_.clear();
@@ -156,6 +156,8 @@ void Document::set_measured(StepPtr step) {
 void Document::replan() {
     if (kind_ != Kind::scenario) return;
     for (Job* job : {&judging_, &answering_, &simulating_, &gaining_}) job->cancel();
+    answer_stale_ = true;
+    answer_final_ = false;
     const std::vector<std::string> overrides = knobs_.overrides();
     reading_.start<Opened>([path = path_, overrides](const Progress&) { return open_file(path, overrides); },
                            [this](Result<Opened> result) {
@@ -186,6 +188,7 @@ void Document::answer_scenario() {
                                     [this](Result<Answer> found) {
                                         if (!found) return tell(with_places(found.error(), *scenario_));
                                         answer_ = std::make_shared<const Answer>(std::move(*found));
+                                        answer_stale_ = false;
                                         Q_EMIT answer_changed();
                                         simulate(answer_->plan);
                                     });

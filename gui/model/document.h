@@ -54,6 +54,8 @@ public:
     std::optional<Verdict> verdict() const { return verdict_; }
     // Null until there is one. `answer_final()`: nothing more is being worked out of it.
     std::shared_ptr<const Answer> answer() const { return answer_; }
+    // Whether the answer is of the scenario as the knobs stand now, not of how they stood before.
+    bool answer_current() const { return answer_ != nullptr && !answer_stale_; }
     bool answer_final() const { return answer_final_; }
     // The plan of the answer, or of the timeline; null: none.
     const Plan* plan() const;
@@ -97,7 +99,7 @@ private:
     std::shared_ptr<const Scenario> scenario_;
     std::optional<Verdict> verdict_;
     std::shared_ptr<const Answer> answer_;
-    bool answer_final_ = false;
+    bool answer_final_ = false, answer_stale_ = false;
     StepPtr predicted_, measured_;
     bool was_busy_ = false;
     Job reading_, judging_, answering_, simulating_, gaining_;

@@ -1,9 +1,12 @@
 #include "gui/model/knobs.h"
 
-#include <QDir>
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/file.h"
+#include "gui/model/text.h"
+#include "plan/decision_text.h"
 #include "strategy/strategy.h"
 
 namespace headroom::gui {
@@ -19,12 +22,10 @@ QStringList strategy_names() {
 }  // namespace
 
 QStringList shipped_hardware() {
-    const Result<std::filesystem::path> data = data_folder();
-    if (!data) return {};
     QStringList names;
-    const QDir folder(QString::fromStdString((*data / "models" / "hardware").string()));
-    for (const QString& file : folder.entryList({"*.toml"}, QDir::Files, QDir::Name))
-        names << file.chopped(5);
+    const Result<std::filesystem::path> data = data_folder();
+    if (!data) return names;
+    for (const std::string& name : headroom::shipped_hardware(*data)) names << QString::fromStdString(name);
     return names;
 }
 
@@ -206,6 +207,53 @@ std::vector<Knob> all_knobs(const QStringList& hardware) {
          true},
         {"plan.wavefront", "Chunks in flight", plan, "In the fill pass", Kind::count, {"1", "2"}, true},
     };
+}
+
+QString tokens_setting(int64_t tokens) {
+    constexpr int64_t kKi = 1024, kMi = 1024 * 1024;
+    if (tokens > 0 && tokens % kMi == 0) return QString::number(tokens / kMi) + "Mi";
+    if (tokens > 0 && tokens % kKi == 0) return QString::number(tokens / kKi) + "Ki";
+    return QString::number(tokens);
+}
+
+QString value_in(const Knob& knob, const Plan& plan) {
+    const Decisions& d = plan.decisions;
+    const Recipe& r = plan.recipe;
+    const QString& key = knob.key;
+    if (key == "context") return tokens_setting(plan.context.count());
+    if (key == "hardware") return QString::fromStdString(plan.hardware.name);
+    if (key == "gpus") return QString::number(plan.gpus);
+    if (key == "budget.device") return bytes_text(plan.budget.device.count());
+    if (key == "budget.host") return bytes_text(plan.budget.host.count());
+    if (key == "budget.disk") return bytes_text(plan.budget.disk.count());
+    if (key == "training.optimizer") return text_of(name_of(r.optimizer));
+    if (key == "training.states")
+        return r.optimizer == Optimizer::adamw ? text_of(name_of(r.states)) : QString();
+    if (key == "training.gradients") return text_of(name_of(r.gradients));
+    if (key == "training.batch") return QString::number(r.batch);
+    if (key == "plan.attention") return d.attention.sparse ? "sparse" : "dense";
+    if (key == "plan.attention.budget")
+        return d.attention.sparse ? QString::number(d.attention.budget) : QString();
+    if (key == "plan.attention.block")
+        return d.attention.sparse ? QString::number(d.attention.block) : QString();
+    const std::string name = key.mid(QString("plan.").size()).toStdString();
+    for (const auto& [decision, value] : decision_texts(d)) {
+        if (decision == name) return text_of(value);
+    }
+    return {};
+}
+
+int64_t context_of_place(int place) {
+    constexpr int64_t kStep = 1024;
+    const double tokens =
+        4096.0 * std::exp2(static_cast<double>(std::clamp(place, 0, kContextPlaces - 1)) / 8.0);
+    return std::llround(tokens / static_cast<double>(kStep)) * kStep;
+}
+
+int nearest_context_place(int64_t tokens) {
+    if (tokens <= 4096) return 0;
+    const double place = 8.0 * std::log2(static_cast<double>(tokens) / 4096.0);
+    return std::min(kContextPlaces - 1, static_cast<int>(std::lround(place)));
 }
 
 // One entry of the history. Turns of one key that ask for it become one.

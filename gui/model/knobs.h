@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "plan/plan.h"
+
 namespace headroom::gui {
 
 struct Knob {
@@ -31,6 +33,17 @@ std::vector<Knob> all_knobs(const QStringList& hardware);
 // Names of the files of models/hardware without their ending, sorted; empty where the data folder is not
 // found.
 QStringList shipped_hardware();
+
+// What the knob stands at in `plan`, as it would be written after "KEY="; empty where it means nothing there
+// (selected pages of dense attention).
+QString value_in(const Knob& knob, const Plan& plan);
+
+// Places of a context slider: eight an octave from 4Ki to 16Mi, each a multiple of 128.
+inline constexpr int kContextPlaces = 12 * 8 + 1;
+int64_t context_of_place(int place);
+int nearest_context_place(int64_t tokens);
+// "1536Ki", "2Mi", "1000": the shortest exact way to write it.
+QString tokens_setting(int64_t tokens);
 
 // Overrides with undo and redo. Contract: changed() comes once for every change, undo and redo included.
 class Knobs : public QObject {

@@ -1,6 +1,9 @@
 #include "gui/view/views.h"
 
+#include <vector>
+
 #include "gui/view/pages_view.h"
+#include "gui/view/verdict_view.h"
 
 namespace headroom::gui {
 namespace {
@@ -14,6 +17,7 @@ View* make(Document& document, Focus& focus) {
 
 std::span<const ViewEntry> view_entries() {
     static const std::vector<ViewEntry> entries{
+        {"verdict", "Verdict", make<VerdictView>},
         {"pages", "Page traffic", make<PagesView>},
     };
     return entries;

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "cli/report.h"
-#include "search/gains.h"
 
 namespace headroom::cli {
 namespace {
@@ -245,8 +244,8 @@ std::string report_text(const Answer& a) {
     if (!a.gains.empty()) {
         text += "\nwhat more would buy\n";
         for (const Gain& g : a.gains) {
-            const int64_t saved = e.step_ns - g.step_ns;
-            if (!g.fits || saved <= e.step_ns / 2000) {
+            const int64_t saved = g.saved_ns(e.step_ns);
+            if (saved == 0) {
                 text += fmt::format("  {:<30} nothing\n", g.what);
             } else {
                 text += fmt::format("  {:<30} {} less a step ({:.1f} %){}\n", g.what, seconds(saved),

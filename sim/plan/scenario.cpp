@@ -220,4 +220,14 @@ Result<Scenario> read_scenario(const fs::path& path, const fs::path& data,
     return parse_scenario(text, path.string(), path.parent_path(), data, overrides);
 }
 
+bool planner_decides(const Scenario& scenario, const std::string& key) {
+    if (scenario.fixed.contains(key)) return false;
+    // Chunk and page change the result only where they decide which keys are attended.
+    static const std::set<std::string> always{"attention", "honour_windows", "weights_dtype", "kv_dtype",
+                                              "kv_gradients_dtype"};
+    const bool changes_result = always.contains(key) || ((key == "page" || key == "chunk") &&
+                                                         scenario.plan.decisions.attention.sparse);
+    return !changes_result || scenario.may_change.contains(key);
+}
+
 }  // namespace headroom

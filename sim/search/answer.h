@@ -23,6 +23,12 @@ struct Gain {
     bool fits = false;
     std::string
         changes;  // what the plan does differently: "attention outputs on the host -> device"; empty: nothing
+
+    // Of a step that takes `without_ns` without it; less than a 2,000th is within the sampling, and none.
+    int64_t saved_ns(int64_t without_ns) const {
+        const int64_t saved = without_ns - step_ns;
+        return fits && saved > without_ns / 2000 ? saved : 0;
+    }
 };
 
 // A single change that makes a scenario fit, found by applying it.

@@ -4,42 +4,12 @@
 
 #include <algorithm>
 #include <future>
-#include <type_traits>
 
-#include "base/text.h"
+#include "plan/decision_text.h"
 #include "strategy/strategy.h"
 
 namespace headroom {
 namespace {
-
-std::string text_of(const std::string& v) {
-    return v;
-}
-std::string text_of(bool v) {
-    return v ? "on" : "off";
-}
-std::string text_of(int64_t v) {
-    return fmt::format("{}", v);
-}
-std::string text_of(Tokens v) {
-    return format_tokens(v);
-}
-std::string text_of(Bytes v) {
-    return format_bytes(v);
-}
-std::string text_of(const Attention& a) {
-    return a.sparse ? fmt::format("sparse({} pages, block {})", a.budget, a.block) : "dense";
-}
-std::string text_of(const Residency& r) {
-    std::string text = fmt::format("{} layers on the device", r.device_layers);
-    if (r.device_chunks > 0) text += fmt::format(" and {} chunks", r.device_chunks);
-    if (r.disk_chunks > 0) text += fmt::format(", {} chunks on disk", r.disk_chunks);
-    return text;
-}
-template <class E>
-requires std::is_enum_v<E> std::string text_of(E v) {
-    return std::string(name_of(v));
-}
 
 // `base_ns`: the best without, found the same way. Times are relative to the exact step: a sampled one may be
 // off by a constant share. More of something never makes a step slower: it can be left unused.
@@ -58,21 +28,6 @@ Gain gain_of(std::string what, const Result<Found>& found, const Budget& budget,
 }
 
 }  // namespace
-
-std::string changes_between(const Decisions& from, const Decisions& to) {
-    std::vector<std::string> before, after, keys;
-    visit_decisions(from, [&](const char* key, const auto& v) {
-        keys.emplace_back(key);
-        before.push_back(text_of(v));
-    });
-    visit_decisions(to, [&](const char*, const auto& v) { after.push_back(text_of(v)); });
-    std::string text;
-    for (size_t i = 0; i < keys.size(); ++i) {
-        if (before[i] == after[i]) continue;
-        text += (text.empty() ? "" : ", ") + keys[i] + " " + before[i] + " -> " + after[i];
-    }
-    return text;
-}
 
 std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found,
                         int64_t sampled_ns) {

@@ -14,7 +14,4 @@ namespace headroom {
 std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found,
                         int64_t sampled_ns);
 
-// What differs between two plans' decisions: "kv {...} -> device, chunk 4Ki -> 8Ki"; empty: nothing.
-std::string changes_between(const Decisions& from, const Decisions& to);
-
 }  // namespace headroom

@@ -4,18 +4,6 @@
 #include <set>
 
 namespace headroom {
-namespace {
-
-// Decisions that change the trained result. The chunk does so only where selections are made chunk by chunk.
-bool changes_result(const Scenario& scenario, const std::string& key) {
-    static const std::set<std::string> always{"attention",     "page",     "honour_windows",
-                                              "weights_dtype", "kv_dtype", "kv_gradients_dtype"};
-    if (key == "page" || key == "chunk") return scenario.plan.decisions.attention.sparse;
-    return always.count(key) > 0;
-}
-
-}  // namespace
-
 Grid::Grid(const Scenario& scenario, std::string_view strategy, int64_t tensor_ranks, int64_t ring_ranks)
     : scenario_(scenario), base_(scenario.plan.decisions) {
     base_.strategy = std::string(strategy);
@@ -24,8 +12,7 @@ Grid::Grid(const Scenario& scenario, std::string_view strategy, int64_t tensor_r
 }
 
 bool Grid::free(const std::string& key) const {
-    if (scenario_.fixed.count(key) > 0) return false;
-    return !changes_result(scenario_, key) || scenario_.may_change.count(key) > 0;
+    return planner_decides(scenario_, key);
 }
 
 Grid& Grid::together(std::vector<std::function<void(Decisions&)>> setters) {

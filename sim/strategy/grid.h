@@ -18,8 +18,7 @@ public:
     // Candidates start as the scenario's decisions with this strategy and these ranks.
     Grid(const Scenario& scenario, std::string_view strategy, int64_t tensor_ranks, int64_t ring_ranks);
 
-    // Whether the search may choose this decision: not fixed, and not one that changes the trained result
-    // unless the scenario allows it.
+    // planner_decides() for this scenario.
     bool free(const std::string& key) const;
 
     // Options of one decision, first the one preferred at equal cost. Ignored where it is not free.

@@ -2,12 +2,42 @@
 
 #include <gtest/gtest.h>
 
+#include <QDialog>
+#include <QDropEvent>
+#include <QListWidget>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QTemporaryDir>
 #include <QTest>
 
+#include "base/file.h"
 #include "gui/app/message_bar.h"
+#include "gui/app/settings.h"
+#include "gui/app/sidecar.h"
+#include "gui/view/view.h"
 
 namespace headroom::gui::test {
 namespace {
+
+constexpr int kPatience_ms = 60'000;
+
+std::string shipped(const char* name) {
+    return std::string(HEADROOM_SOURCE_DIR) + "/scenarios/" + name + ".toml";
+}
+
+// A copy of a shipped scenario in a folder of its own: a sidecar may be written beside it.
+struct Copied {
+    QTemporaryDir folder;
+    std::filesystem::path file;
+    explicit Copied(const char* name) : file(folder.filePath("asked.toml").toStdString()) {
+        EXPECT_TRUE(write_file(file, *read_file(shipped(name), 1 << 20)));
+    }
+};
+
+bool answered(MainWindow& window) {
+    return QTest::qWaitFor([&] { return window.document().answer_final() && !window.document().busy(); },
+                           kPatience_ms);
+}
 
 TEST(MainWindow, ABrokenFileIsABarWithFileAndFix) {
     MainWindow window;
@@ -15,6 +45,108 @@ TEST(MainWindow, ABrokenFileIsABarWithFileAndFix) {
     window.open("/nowhere/at/all.toml");
     ASSERT_TRUE(QTest::qWaitFor([&] { return window.messages().isVisible(); }, 30'000));
     EXPECT_TRUE(window.messages().text().contains("all.toml")) << window.messages().text().toStdString();
+}
+
+TEST(MainWindow, TheFirstPageOpensAShippedScenario) {
+    MainWindow window;
+    window.show();
+    EXPECT_EQ(window.current_view(), nullptr);
+    auto* list = window.findChild<QListWidget*>("shipped_scenarios");
+    ASSERT_NE(list, nullptr);
+    EXPECT_GE(list->count(), 29);
+    for (int i = 0; i < list->count(); ++i) {
+        if (list->item(i)->toolTip().endsWith("qwen2.5-7b-64k-exact-h200.toml")) list->setCurrentRow(i);
+    }
+    list->setFocus();
+    QTest::keyClick(list, Qt::Key_Return);
+    ASSERT_TRUE(answered(window));
+    ASSERT_NE(window.current_view(), nullptr);
+    EXPECT_EQ(window.current_view()->objectName(), "verdict");
+    EXPECT_TRUE(window.windowTitle().contains("qwen2.5-7b-64k-exact-h200.toml"));
+    EXPECT_TRUE(recent_files().first().endsWith("qwen2.5-7b-64k-exact-h200.toml"));
+}
+
+TEST(MainWindow, AFileCanBeDropped) {
+    MainWindow window;
+    window.show();
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(QString::fromStdString(shipped("qwen2.5-7b-64k-exact-h200")))});
+    QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &drop);
+    ASSERT_TRUE(answered(window));
+    EXPECT_EQ(window.document().kind(), Document::Kind::scenario);
+}
+
+TEST(MainWindow, HowItWasLookedAtIsTakenUpAgain) {
+    const Copied scenario("qwen2.5-7b-64k-exact-h200");
+    TimeRange looked_at;
+    {
+        MainWindow window;
+        window.show();
+        window.open(scenario.file);
+        ASSERT_TRUE(answered(window));
+        window.document().knobs().turn("context", "32Ki");
+        ASSERT_TRUE(answered(window));
+        window.focus().zoom(0.25, 1'000'000'000);
+        window.focus().select(17);
+        looked_at = window.focus().range();
+        window.close();
+    }
+    EXPECT_TRUE(std::filesystem::exists(sidecar_path(scenario.file)));
+    MainWindow window;
+    window.show();
+    window.open(scenario.file);
+    ASSERT_TRUE(answered(window));
+    EXPECT_EQ(window.document().answer()->plan.context.count(), 32768);
+    EXPECT_EQ(window.focus().range(), looked_at);
+    EXPECT_EQ(window.focus().selected(), 17U);
+    window.document().knobs().history().undo();
+    ASSERT_TRUE(answered(window));
+    EXPECT_EQ(window.document().answer()->plan.context.count(), 65536);
+}
+
+TEST(MainWindow, AFileOnlyLookedAtLeavesNothingBesideIt) {
+    const Copied scenario("qwen2.5-7b-64k-exact-h200");
+    MainWindow window;
+    window.show();
+    window.open(scenario.file);
+    ASSERT_TRUE(answered(window));
+    window.close();
+    EXPECT_FALSE(std::filesystem::exists(sidecar_path(scenario.file)));
+}
+
+TEST(MainWindow, ABrokenSidecarIsSaidAndTheFileOpensAllTheSame) {
+    const Copied scenario("qwen2.5-7b-64k-exact-h200");
+    ASSERT_TRUE(write_file(sidecar_path(scenario.file), "{\"schema_version\": 1, \"range_ns\": [5]}"));
+    MainWindow window;
+    window.show();
+    window.open(scenario.file);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window.messages().isVisible(); }, 30'000));
+    EXPECT_TRUE(window.messages().text().contains("range_ns")) << window.messages().text().toStdString();
+    ASSERT_TRUE(answered(window));
+}
+
+TEST(MainWindow, TheQuestionMarkShowsTheKeys) {
+    MainWindow window;
+    window.show();
+    window.show_keys();
+    const auto* dialog = window.findChild<QDialog*>();
+    ASSERT_NE(dialog, nullptr);
+    EXPECT_TRUE(dialog->isVisible());
+}
+
+TEST(MainWindow, EveryMenuEntryHasANameOfItsOwnAndNoKeyTwice) {
+    MainWindow window;
+    std::set<QString> keys;
+    for (const QAction* top : window.menuBar()->actions()) {
+        std::set<QString> names;
+        for (const QAction* action : top->menu()->actions()) {
+            if (action->isSeparator()) continue;
+            EXPECT_TRUE(names.insert(action->text()).second) << action->text().toStdString();
+            for (const QKeySequence& k : action->shortcuts())
+                EXPECT_TRUE(keys.insert(k.toString()).second) << k.toString().toStdString();
+        }
+    }
 }
 
 }  // namespace

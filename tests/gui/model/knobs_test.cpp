@@ -46,6 +46,36 @@ TEST(Knobs, TheSameValueIsNoEntry) {
     EXPECT_EQ(k.history().count(), 1);
 }
 
+TEST(Knobs, ContextPlacesGoUpInEvenSteps) {
+    EXPECT_EQ(context_of_place(0), 4096);
+    EXPECT_EQ(context_of_place(8), 8192);
+    EXPECT_EQ(context_of_place(kContextPlaces - 1), int64_t{16} << 20);
+    for (int place = 0; place < kContextPlaces; ++place) {
+        EXPECT_EQ(nearest_context_place(context_of_place(place)), place);
+        EXPECT_EQ(context_of_place(place) % 128, 0);
+    }
+    EXPECT_EQ(nearest_context_place(1), 0);
+    EXPECT_EQ(nearest_context_place(int64_t{1} << 40), kContextPlaces - 1);
+}
+
+TEST(Knobs, TokensAreWrittenExactly) {
+    for (const auto& [tokens, text] : {std::pair<int64_t, const char*>{1 << 20, "1Mi"},
+                                       {1536 * 1024, "1536Ki"},
+                                       {1000, "1000"},
+                                       {0, "0"},
+                                       {4097, "4097"}}) {
+        EXPECT_EQ(tokens_setting(tokens), text);
+    }
+}
+
+TEST(Knobs, EachStandsAtAValueInAPlan) {
+    const Result<Opened> read =
+        open_file(std::string(HEADROOM_SOURCE_DIR) + "/scenarios/qwen2.5-7b-1m-h200.toml");
+    ASSERT_TRUE(read);
+    for (const Knob& knob : all_knobs(shipped_hardware()))
+        EXPECT_FALSE(value_in(knob, read->scenario->plan).isEmpty()) << knob.key.toStdString();
+}
+
 // Each value that a knob offers is one that scenarios take (alone; together some contradict each other).
 TEST(Knobs, EveryValueIsAllowedInAScenario) {
     const QStringList hardware = shipped_hardware();
