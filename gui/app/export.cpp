@@ -42,6 +42,7 @@ QByteArray svg_of(View& view) {
     generator.setOutputDevice(&buffer);
     generator.setSize(view.picture_size());
     generator.setViewBox(QRect(QPoint(), view.picture_size()));
+    generator.setResolution(90);  // what readers of SVG take a unit for
     generator.setTitle(view.title());
     QPainter painter(&generator);
     painter.fillRect(QRect(QPoint(), view.picture_size()), view.colours().background);

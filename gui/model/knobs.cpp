@@ -244,7 +244,7 @@ QString value_in(const Knob& knob, const Plan& plan) {
 }
 
 int64_t context_of_place(int place) {
-    constexpr int64_t kStep = 1024;
+    constexpr int64_t kStep = 128;
     const double tokens =
         4096.0 * std::exp2(static_cast<double>(std::clamp(place, 0, kContextPlaces - 1)) / 8.0);
     return std::llround(tokens / static_cast<double>(kStep)) * kStep;

@@ -98,8 +98,8 @@ Result<Scenario> parse_scenario(std::string_view toml, const std::string& where,
 Result<Scenario> read_scenario(const std::filesystem::path& path, const std::filesystem::path& data,
                                const std::vector<std::string>& overrides = {});
 
-// Whether the search may choose a decision (by its key): not fixed, and not one that changes the trained result
-// unless the scenario allows it.
+// Whether the search may choose a decision (by its key): not fixed, and not one that changes the trained
+// result unless the scenario allows it.
 bool planner_decides(const Scenario& scenario, const std::string& key);
 
 // The same error with each "key 'plan.x'" in it replaced by the place of the key, where the scenario's file

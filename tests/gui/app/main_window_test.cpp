@@ -71,6 +71,9 @@ TEST(MainWindow, AFileCanBeDropped) {
     window.show();
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(QString::fromStdString(shipped("qwen2.5-7b-64k-exact-h200")))});
+    QDragEnterEvent enter(QPoint(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&window, &enter);
+    EXPECT_TRUE(enter.isAccepted());
     QDropEvent drop(QPointF(10, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(&window, &drop);
     ASSERT_TRUE(answered(window));
