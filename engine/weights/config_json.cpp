@@ -46,10 +46,11 @@ void windows(const Model& m, Json& config) {
     int64_t window = 0;
     for (const Layer& layer : m.layers) window = std::max(window, layer.window);
     if (m.type == "mistral") config["sliding_window"] = window > 0 ? Json(window) : Json(nullptr);
-    if (!m.type.starts_with("qwen")) return;
-    config["use_sliding_window"] = window > 0;
+    const bool gemma = m.type == "gemma3_text";
+    if (!gemma && !m.type.starts_with("qwen")) return;
+    if (!gemma) config["use_sliding_window"] = window > 0;
     config["sliding_window"] = window > 0 ? Json(window) : Json(nullptr);
-    if (window == 0) return;
+    if (window == 0 && !gemma) return;
     config["layer_types"] = Json::array();
     for (const Layer& layer : m.layers)
         config["layer_types"].push_back(layer.window > 0 ? "sliding_attention" : "full_attention");
@@ -59,13 +60,15 @@ void windows(const Model& m, Json& config) {
 
 Result<std::string> config_json(const Model& m, Dtype dtype) {
     static const std::map<std::string, std::string, std::less<>> architectures{
+        {"gemma3_text", "Gemma3ForCausalLM"},
         {"llama", "LlamaForCausalLM"},
         {"mistral", "MistralForCausalLM"},
         {"qwen2", "Qwen2ForCausalLM"},
         {"qwen3", "Qwen3ForCausalLM"}};
     const auto architecture = architectures.find(m.type);
     if (architecture == architectures.end())
-        return fail(m.name, "model type '" + m.type + "'", "llama, mistral, qwen2 or qwen3");
+        return fail(m.name, "model type '" + m.type + "'", "gemma3_text, llama, mistral, qwen2 or qwen3");
+    const bool gemma = m.type == "gemma3_text";
     Json config{{"architectures", {architecture->second}},
                 {"model_type", m.type},
                 {"vocab_size", m.vocabulary},
@@ -75,14 +78,21 @@ Result<std::string> config_json(const Model& m, Dtype dtype) {
                 {"num_attention_heads", m.heads},
                 {"num_key_value_heads", m.kv_heads},
                 {"head_dim", m.head_dim},
-                {"hidden_act", m.activation},
+                {gemma ? "hidden_activation" : "hidden_act", m.activation},
                 {"max_position_embeddings", m.max_context},
                 {"rms_norm_eps", m.norm_epsilon},
                 {"tie_word_embeddings", m.tied_embeddings},
                 {"rope_theta", m.rope.theta},
                 {"torch_dtype", torch_name(dtype)}};
     if (!m.rope.scaling.empty()) config["rope_scaling"] = rope_scaling(m.rope);
-    if (m.type == "llama" || m.type == "qwen3") config["attention_bias"] = m.output_bias;
+    if (gemma) {
+        config["rope_local_base_freq"] = m.rope.local_theta;
+        const auto scalar =
+            static_cast<int64_t>(m.query_scalar);  // transformers takes whole ones as such alone
+        config["query_pre_attn_scalar"] =
+            static_cast<double>(scalar) == m.query_scalar ? Json(scalar) : Json(m.query_scalar);
+    }
+    if (gemma || m.type == "llama" || m.type == "qwen3") config["attention_bias"] = m.output_bias;
     if (m.type == "llama") config["mlp_bias"] = m.mlp_bias;
     windows(m, config);
     std::string text = config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

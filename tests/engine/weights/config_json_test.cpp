@@ -16,7 +16,7 @@ TEST(ConfigJson, ShippedModelsComeBack) {
         ASSERT_TRUE(model) << model.error().text();
         const Result<std::string> text = config_json(*model, Dtype::bf16);
         const bool known = model->type == "llama" || model->type == "mistral" || model->type == "qwen2" ||
-                           model->type == "qwen3";
+                           model->type == "qwen3" || model->type == "gemma3_text";
         ASSERT_EQ(text.has_value(), known) << name;
         if (!text) continue;
         ++written;
@@ -37,6 +37,23 @@ TEST(ConfigJson, ScalingsAndWindowsComeBack) {
     EXPECT_EQ(*parse_model(*config_json(m, Dtype::fp32), "", m.name), m);
     m.rope = {.theta = 5e5, .scaling = "linear", .factor = 2};
     EXPECT_EQ(*parse_model(*config_json(m, Dtype::fp32), "", m.name), m);
+}
+
+TEST(ConfigJson, OfGemmaComesBack) {
+    int written = 0;
+    for (const std::string& name : shipped_models(kData)) {
+        Model m = *read_model(name, kData);
+        if (!m.type.starts_with("gemma3")) continue;
+        m.type = "gemma3_text";  // the language model of one that sees
+        m.query_scalar = 200;
+        m.rope.local_theta = 12345;
+        m.layers[1].window = m.layers[1].window > 0 ? 0 : m.layers[0].window;
+        const Result<std::string> text = config_json(m, Dtype::bf16);
+        ASSERT_TRUE(text) << text.error().text();
+        EXPECT_EQ(*parse_model(*text, "", m.name), m) << *text;
+        ++written;
+    }
+    EXPECT_GE(written, 1);
 }
 
 TEST(ConfigJson, WhatTheFamilyCannotSayIsAnError) {
