@@ -156,7 +156,7 @@ Result<void> Executor::State::accumulate(const Op& op) {
             continue;
         }
         for (const PageRun& run : pages_.runs(PageKind::gradient, layer_, first, last))
-            add(page_view(PageKind::gradient, run, half), run.first * page, half);
+            add(page_view(PageKind::gradient, run, half), run.first * unit_tokens(PageKind::gradient), half);
     }
     summed_ = piece;
     summed_fresh_ = fresh;
@@ -176,20 +176,27 @@ void Executor::State::add_own_sums() {
     const Model& m = plan.model;
     const int64_t page = plan.decisions.page.count();
     const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
+    // `sums` of tokens from the chunk's token `at` on.
+    const auto add = [&](const at::Tensor& sums, int64_t at, int half) {
+        const int64_t count = std::min(sums.size(0), rows_ - at);
+        d_qkv.narrow(0, at, count)
+            .narrow(1, m.q_size() + half * m.kv_size(), m.kv_size())
+            .unflatten(1, {m.kv_heads, m.head_dim})
+            .add_(sums.narrow(0, 0, count));
+    };
     const int64_t first = chunk_first() / page, last = first + ceil_div(rows_, page);
-    const bool here = gradient_place(chunk_) == PastPlace::device;
-    const std::vector<PageRun> runs =
-        here ? pages_.runs(PageKind::gradient, layer_, first, last) : own_slot_runs(first, last);
-    for (const PageRun& run : runs) {
-        const int64_t at = run.first * page - chunk_first(), count = std::min(run.count * page, rows_ - at);
-        for (int half = 0; half < 2; ++half) {
-            const at::Tensor sums =
-                here ? page_view(PageKind::gradient, run, half).narrow(0, 0, count)
-                     : slot_view(PageKind::gradient, own_gradient_slots_.last_slot(), half, at, count);
-            d_qkv.narrow(0, at, count)
-                .narrow(1, m.q_size() + half * m.kv_size(), m.kv_size())
-                .unflatten(1, {m.kv_heads, m.head_dim})
-                .add_(sums);
+    for (int half = 0; half < 2; ++half) {
+        if (gradient_place(chunk_) == PastPlace::device) {
+            for (const PageRun& run : pages_.runs(PageKind::gradient, layer_, first, last))
+                add(page_view(PageKind::gradient, run, half),
+                    run.first * unit_tokens(PageKind::gradient) - chunk_first(), half);
+            continue;
+        }
+        // In the slot they lie by page, wherever the host keeps them.
+        for (int64_t p = first; p < last; ++p) {
+            if (!host_pages_.has(PageKind::gradient, layer_, p)) continue;  // no later chunk chose it
+            const int64_t at = (p - first) * page;
+            add(slot_view(PageKind::gradient, own_gradient_slots_.last_slot(), half, at, page), at, half);
         }
     }
 }

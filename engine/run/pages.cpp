@@ -6,16 +6,19 @@
 namespace headroom::engine {
 
 PageTable::PageTable(int64_t layers, int64_t pages, int64_t units, const LivesHere& lives_here,
-                     std::string name)
-    : name_(std::move(name)), pages_(pages), taken_(static_cast<size_t>(units), false) {
+                     std::string name, const Parts& parts)
+    : name_(std::move(name)), pages_(pages), parts_(parts), taken_(static_cast<size_t>(units), false) {
     for (const PageKind kind : {PageKind::kv, PageKind::gradient}) {
         const auto k = static_cast<size_t>(kind);
-        unit_[k].assign(static_cast<size_t>(layers * pages), -1);
-        preferred_[k].assign(static_cast<size_t>(layers * pages), -1);
+        const auto size = static_cast<size_t>(layers * pages * parts_[k]);
+        unit_[k].assign(size, -1);
+        preferred_[k].assign(size, -1);
         int64_t count = 0;
         for (int64_t l = 0; l < layers; ++l) {
             for (int64_t p = 0; p < pages; ++p) {
-                if (!lives_here || lives_here(kind, l, p)) preferred_[k][at(l, p)] = count++;
+                if (lives_here && !lives_here(kind, l, p)) continue;
+                for (int64_t part = 0; part < parts_[k]; ++part)
+                    preferred_[k][at(kind, l, p) + static_cast<size_t>(part)] = count++;
             }
         }
         if (kind == PageKind::kv) continue;
@@ -27,48 +30,55 @@ PageTable::PageTable(int64_t layers, int64_t pages, int64_t units, const LivesHe
 
 Result<void> PageTable::take(PageKind kind, int64_t layer, int64_t page) {
     const auto units = static_cast<int64_t>(taken_.size());
-    int64_t unit = preferred_[static_cast<size_t>(kind)][at(layer, page)];
-    if (unit < 0 || unit >= units || taken_[static_cast<size_t>(unit)]) {
-        while (first_free_ < taken_.size() && taken_[first_free_]) ++first_free_;
-        unit = static_cast<int64_t>(first_free_);
-        if (unit == units) {
-            return fail(name_, std::to_string(units) + " units, all in use",
-                        "what the plan's program takes at once", Fault::run_failed);
-        }
+    if (live_ + parts(kind) > units) {
+        return fail(name_,
+                    std::to_string(units) + " units, all but " + std::to_string(units - live_) + " in use",
+                    "what the plan's program takes at once", Fault::run_failed);
     }
-    taken_[static_cast<size_t>(unit)] = true;
-    ++live_;
-    of(kind)[at(layer, page)] = unit;
+    const size_t first = at(kind, layer, page);
+    for (size_t i = first; i < first + static_cast<size_t>(parts(kind)); ++i) {
+        int64_t unit = preferred_[static_cast<size_t>(kind)][i];
+        if (unit < 0 || unit >= units || taken_[static_cast<size_t>(unit)]) {
+            while (taken_[first_free_]) ++first_free_;
+            unit = static_cast<int64_t>(first_free_);
+        }
+        taken_[static_cast<size_t>(unit)] = true;
+        ++live_;
+        of(kind)[i] = unit;
+    }
     return {};
 }
 
 void PageTable::free(PageKind kind, int64_t layer, int64_t page) {
-    int64_t& unit = of(kind)[at(layer, page)];
-    taken_[static_cast<size_t>(unit)] = false;
-    first_free_ = std::min(first_free_, static_cast<size_t>(unit));
-    --live_;
-    unit = -1;
+    const size_t first = at(kind, layer, page);
+    for (size_t i = first; i < first + static_cast<size_t>(parts(kind)); ++i) {
+        int64_t& unit = of(kind)[i];
+        taken_[static_cast<size_t>(unit)] = false;
+        first_free_ = std::min(first_free_, static_cast<size_t>(unit));
+        --live_;
+        unit = -1;
+    }
 }
 
 bool PageTable::has(PageKind kind, int64_t layer, int64_t page) const {
     return unit(kind, layer, page) >= 0;
 }
 
-int64_t PageTable::unit(PageKind kind, int64_t layer, int64_t page) const {
-    return of(kind)[at(layer, page)];
+int64_t PageTable::unit(PageKind kind, int64_t layer, int64_t page, int64_t part) const {
+    return of(kind)[at(kind, layer, page) + static_cast<size_t>(part)];
 }
 
 std::vector<PageRun> PageTable::runs(PageKind kind, int64_t layer, int64_t first, int64_t last) const {
     std::vector<PageRun> result;
-    for (int64_t p = first; p < last; ++p) {
-        const int64_t u = unit(kind, layer, p);
+    for (int64_t i = first * parts(kind); i < last * parts(kind); ++i) {
+        const int64_t u = unit(kind, layer, i / parts(kind), i % parts(kind));
         if (u < 0) continue;
-        const bool neighbour = !result.empty() && result.back().first + result.back().count == p &&
+        const bool neighbour = !result.empty() && result.back().first + result.back().count == i &&
                                result.back().unit + result.back().count == u;
         if (neighbour) {
             ++result.back().count;
         } else {
-            result.push_back({p, 1, u});
+            result.push_back({i, 1, u});
         }
     }
     return result;

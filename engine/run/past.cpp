@@ -14,16 +14,11 @@ void Executor::State::make_page_tables() {
             const Residency& r = kind == PageKind::kv ? d.kv_residency : d.kv_gradient_residency;
             return past_place(plan, r, layer, page * d.page.count()) == place;
         };
-        return PageTable(layers, pages, b == nullptr ? 0 : b->bytes / (2 * unit_bytes()), lives_here, pool);
+        return PageTable(layers, pages, b == nullptr ? 0 : b->bytes / units_.bytes, lives_here, pool,
+                         {units_.kv, units_.gradient});
     };
     pages_ = table("page pool", PastPlace::device);
     host_pages_ = table("host page pool", PastPlace::host);
-}
-
-int64_t Executor::State::unit_bytes() const {
-    const int64_t values = plan.decisions.page.count() * plan.model.kv_size();
-    return std::min(bytes_of(plan.decisions.kv, values).count(),
-                    bytes_of(plan.decisions.kv_gradients, values).count());
 }
 
 std::byte* Executor::State::unit_in(const std::string& buffer, int64_t unit, int half) const {
@@ -34,7 +29,7 @@ std::byte* Executor::State::unit_in(const std::string& buffer, int64_t unit, int
 at::Tensor Executor::State::page_view(PageKind kind, const PageRun& run, int half) const {
     const Decisions& d = plan.decisions;
     const at::ScalarType type = scalar_type(kind == PageKind::kv ? d.kv : d.kv_gradients);
-    return view("page pool", {run.count * d.page.count(), plan.model.kv_heads, plan.model.head_dim}, type,
+    return view("page pool", {run.count * unit_tokens(kind), plan.model.kv_heads, plan.model.head_dim}, type,
                 half * (need("page pool").bytes / 2) + run.unit * unit_bytes());
 }
 
@@ -77,27 +72,13 @@ void Executor::State::visit_past(
     for (const PageRun& run :
          pages_.runs(PageKind::kv, layer_, piece.first / page, ceil_div(piece.last, page))) {
         const at::Tensor k = page_view(PageKind::kv, run, 0), v = page_view(PageKind::kv, run, 1);
-        const int64_t first = std::max(piece.first, run.first * page),
-                      last = std::min(piece.last, (run.first + run.count) * page);
+        const int64_t begin = run.first * unit_tokens(PageKind::kv), first = std::max(piece.first, begin),
+                      last = std::min(piece.last, begin + k.size(0));
         for (int64_t at = first; at < last; at += segment) {
-            const int64_t keys = std::min(segment, last - at), within = at - run.first * page;
+            const int64_t keys = std::min(segment, last - at), within = at - begin;
             visit(k.narrow(0, within, keys), v.narrow(0, within, keys), at, keys);
         }
     }
-}
-
-// Pages [first, last) that have sums, as they lie in the slot: by page, wherever the host keeps them.
-std::vector<PageRun> Executor::State::own_slot_runs(int64_t first, int64_t last) const {
-    std::vector<PageRun> runs;
-    for (int64_t p = first; p < last; ++p) {
-        if (!host_pages_.has(PageKind::gradient, layer_, p)) continue;
-        if (!runs.empty() && runs.back().first + runs.back().count == p) {
-            ++runs.back().count;
-        } else {
-            runs.push_back({p, 1, p - first});
-        }
-    }
-    return runs;
 }
 
 // The chunk is done with this layer: K and V of the chunk before it have no reader left, nor have its own

@@ -53,9 +53,11 @@ Result<void> Executor::State::rope() {
     const int64_t last = first + ceil_div(rows_, page);
     for (int64_t p = first; p < last; ++p) HEADROOM_CHECK(pages_.take(PageKind::kv, layer_, p));
     for (const PageRun& run : pages_.runs(PageKind::kv, layer_, first, last)) {
-        const int64_t at = run.first * page - chunk_first(), count = std::min(run.count * page, rows_ - at);
-        page_view(PageKind::kv, run, 0).narrow(0, 0, count).copy_(v.k.narrow(0, at, count));
-        page_view(PageKind::kv, run, 1).narrow(0, 0, count).copy_(v.v.narrow(0, at, count));
+        const at::Tensor k = page_view(PageKind::kv, run, 0), value = page_view(PageKind::kv, run, 1);
+        const int64_t at = run.first * unit_tokens(PageKind::kv) - chunk_first(),
+                      count = std::min(k.size(0), rows_ - at);
+        k.narrow(0, 0, count).copy_(v.k.narrow(0, at, count));
+        value.narrow(0, 0, count).copy_(v.v.narrow(0, at, count));
     }
     return {};
 }

@@ -45,13 +45,16 @@ std::vector<uint32_t> Executor::State::selected_off_device(const Residency& home
 Result<void> Executor::State::move_selected(PageKind kind, const std::string& slot,
                                             const std::vector<uint32_t>& pages, bool to_slot) {
     std::vector<std::pair<std::byte*, std::byte*>> pieces;  // to, from
+    const int64_t parts = host_pages_.parts(kind);
     for (int half = 0; half < 2; ++half) {
         for (size_t i = 0; i < pages.size(); ++i) {
             if (!host_pages_.has(kind, layer_, pages[i])) continue;  // a sum that does not exist yet
-            std::byte* const there =
-                unit_in("host page pool", host_pages_.unit(kind, layer_, pages[i]), half);
-            std::byte* const here = unit_in(slot, static_cast<int64_t>(i), half);
-            pieces.emplace_back(to_slot ? here : there, to_slot ? there : here);
+            for (int64_t part = 0; part < parts; ++part) {
+                std::byte* const there =
+                    unit_in("host page pool", host_pages_.unit(kind, layer_, pages[i], part), half);
+                std::byte* const here = unit_in(slot, static_cast<int64_t>(i) * parts + part, half);
+                pieces.emplace_back(to_slot ? here : there, to_slot ? there : here);
+            }
         }
     }
     if (plan.decisions.page_copy == PageCopy::gather) {
@@ -90,20 +93,20 @@ Result<void> Executor::State::load_selected() {
 void Executor::State::gather_selected() {
     const at::Tensor rows = selection();
     const std::vector<uint32_t> loaded = selected_off_device(plan.decisions.kv_residency);
-    const int64_t count = rows.numel();
+    const int64_t parts = units_.kv, count = rows.numel() * parts;
     const int32_t* page = rows.const_data_ptr<int32_t>();
     auto* const from = reinterpret_cast<int64_t*>(next_list(4 * count * 8));
     int64_t* const to = from + 2 * count;
     auto* const gathered = data(need("gathered pages"));
     for (int half = 0; half < 2; ++half) {
         for (int64_t i = 0; i < count; ++i) {
-            const auto p = static_cast<uint32_t>(page[i]);
+            const auto p = static_cast<uint32_t>(page[i / parts]);
             const std::byte* source = nullptr;
             if (on_device(plan.decisions.kv_residency, p)) {
-                source = unit_in("page pool", pages_.unit(PageKind::kv, layer_, p), half);
+                source = unit_in("page pool", pages_.unit(PageKind::kv, layer_, p, i % parts), half);
             } else {
                 const auto place = std::lower_bound(loaded.begin(), loaded.end(), p) - loaded.begin();
-                source = unit_in(kv_slots_.last_slot(), place, half);
+                source = unit_in(kv_slots_.last_slot(), place * parts + i % parts, half);
             }
             from[half * count + i] = reinterpret_cast<int64_t>(source);
             to[half * count + i] = reinterpret_cast<int64_t>(gathered + (half * count + i) * unit_bytes());
@@ -147,30 +150,40 @@ Result<void> Executor::State::load_selected_gradients() {
 }
 
 Result<void> Executor::State::sum_selected() {
+    // By unit: entry e of a page is entries e parts + i of its parts i.
     const EmissionsByPage e = emissions_by_page(selection());
-    const auto distinct = static_cast<int64_t>(e.pages.size()),
-               count = static_cast<int64_t>(e.entries.size());
+    const int64_t parts = units_.gradient, distinct = static_cast<int64_t>(e.pages.size()) * parts,
+                  count = static_cast<int64_t>(e.entries.size()) * parts;
     const Residency& home = plan.decisions.kv_gradient_residency;
     std::byte* const list = next_list(distinct * (2 * 8 + 4 + 1) + 4 + count * 4);
     auto* const to = reinterpret_cast<int64_t*>(list);
     auto* const begin = reinterpret_cast<int32_t*>(to + 2 * distinct);
     int32_t* const entries = begin + distinct + 1;
     auto* const fresh = reinterpret_cast<uint8_t*>(entries + count);
-    std::copy(e.begin.begin(), e.begin.end(), begin);
-    std::copy(e.entries.begin(), e.entries.end(), entries);
     int64_t place = 0;  // in the slot
+    int32_t next = 0;
     for (int64_t i = 0; i < distinct; ++i) {
-        const auto p = static_cast<uint32_t>(e.pages[static_cast<size_t>(i)]);
+        const auto index = static_cast<size_t>(i / parts);
+        const int64_t part = i % parts;
+        const auto p = static_cast<uint32_t>(e.pages[index]);
         const bool here = on_device(home, p);
-        fresh[i] = !(here ? pages_ : host_pages_).has(PageKind::gradient, layer_, p);
-        if (here && fresh[i]) HEADROOM_CHECK(pages_.take(PageKind::gradient, layer_, p));
+        if (part == 0) {
+            fresh[i] = !(here ? pages_ : host_pages_).has(PageKind::gradient, layer_, p);
+            if (here && fresh[i]) HEADROOM_CHECK(pages_.take(PageKind::gradient, layer_, p));
+        } else {
+            fresh[i] = fresh[i - 1];
+        }
+        begin[i] = next;
+        for (int32_t k = e.begin[index]; k < e.begin[index + 1]; ++k)
+            entries[next++] = static_cast<int32_t>(e.entries[static_cast<size_t>(k)] * parts + part);
         for (int half = 0; half < 2; ++half) {
             to[half * distinct + i] = reinterpret_cast<int64_t>(
-                here ? unit_in("page pool", pages_.unit(PageKind::gradient, layer_, p), half)
+                here ? unit_in("page pool", pages_.unit(PageKind::gradient, layer_, p, part), half)
                      : unit_in(gradient_slots_.last_slot(), place, half));
         }
         if (!here) ++place;
     }
+    begin[distinct] = next;
     const at::ScalarType type = scalar_type(plan.decisions.kv_gradients);
     for (int half = 0; half < 2; ++half) {
         const PageSums sums{
@@ -180,7 +193,7 @@ Result<void> Executor::State::sum_selected() {
             list_view(reinterpret_cast<std::byte*>(fresh), distinct, at::kByte)};
         const at::Tensor emitted = by_block("dK and dV of one piece", half);
         sum_pages(
-            emitted.view({count, plan.decisions.page.count(), plan.model.kv_heads, plan.model.head_dim}),
+            emitted.view({count, unit_tokens(PageKind::gradient), plan.model.kv_heads, plan.model.head_dim}),
             sums, type);
     }
     return {};

@@ -42,7 +42,8 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
       settings(optimizer_settings),
       streams(make_streams(arena.device(), prog)),
       type_(scalar_type(p.decisions.weights)),
-      sum_(sum_type(type_)) {
+      sum_(sum_type(type_)),
+      units_(page_units(p)) {
     TORCH_CHECK(arena.scalar_type() == at::kByte && arena.numel() >= program.arena[0],
                 "the arena is smaller than the program needs");
     TORCH_CHECK(program.arena[1] == 0 || (host.defined() && host.numel() >= program.arena[1]),

@@ -18,6 +18,7 @@
 #include "decoder/products.h"
 #include "memory/copies.h"
 #include "program/layer.h"
+#include "program/page_units.h"
 #include "program/past_pieces.h"
 #include "run/executor.h"
 #include "run/op_streams.h"
@@ -112,10 +113,13 @@ private:
 
     // past.cpp: pages and where they stand
     void make_page_tables();
-    int64_t unit_bytes() const;  // of K (or V) of one page of a pool
-    // K (half 0) or V (half 1) of a page: in a pool by its unit, in a slot by its place.
+    int64_t unit_bytes() const { return units_.bytes / 2; }  // of K, or of V
+    int64_t unit_tokens(PageKind kind) const {
+        return plan.decisions.page.count() / (kind == PageKind::kv ? units_.kv : units_.gradient);
+    }
+    // K (half 0) or V (half 1) of a unit of a pool, or of a slot, whose units follow its pages.
     std::byte* unit_in(const std::string& buffer, int64_t unit, int half) const;
-    // K (half 0) or V (half 1) of a run of pages of the device's pool as [tokens, g, d].
+    // K (half 0) or V (half 1) of a run of units of the device's pool as [tokens, g, d].
     at::Tensor page_view(PageKind kind, const PageRun& run, int half) const;
     // The same of a slot: `tokens` from its `first`th on.
     at::Tensor slot_view(PageKind kind, const std::string& slot, int half, int64_t first,
@@ -127,7 +131,6 @@ private:
     void visit_past(
         const PastPiece& piece,
         const std::function<void(const at::Tensor&, const at::Tensor&, int64_t, int64_t)>& visit) const;
-    std::vector<PageRun> own_slot_runs(int64_t first, int64_t last) const;
     void close_chunk();
 
     // forward.cpp
@@ -224,6 +227,7 @@ private:
     at::ScalarType type_, sum_;  // of activations; of log-sum-exp and running sums
     at::Tensor tokens_;          // [batch, context] int32, on the device
     at::Tensor scratch_;         // of sums over tokens (decoder/reductions.h)
+    PageUnits units_;
     PageTable pages_, host_pages_;
     Copies copies_;
     Ring kv_slots_, own_slots_, gradient_slots_, own_gradient_slots_, output_slots_, input_slots_,

@@ -1,9 +1,11 @@
 #include "run/supported.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
 #include "base/text.h"
+#include "program/page_units.h"
 
 namespace headroom::engine {
 namespace {
@@ -36,6 +38,18 @@ Result<void> check_formats(const Plan& plan) {
     const Dtype weights = plan.decisions.weights;
     if (weights != Dtype::fp64 && weights != Dtype::fp32 && weights != Dtype::bf16)
         return refuse("plan.weights_dtype", "'" + std::string(name_of(weights)) + "'", "fp64, fp32, bf16");
+    // On a GPU sums are taken in fp32.
+    const Dtype pages = plan.decisions.kv_gradients;
+    if (pages != Dtype::fp32 && pages != Dtype::bf16 && (pages != Dtype::fp64 || weights != Dtype::fp64))
+        return refuse("plan.kv_gradients_dtype", "'" + std::string(name_of(pages)) + "'",
+                      "fp32, bf16, or fp64 beside weights in fp64");
+    const PageUnits units = page_units(plan);
+    const int64_t parts = std::max(units.kv, units.gradient);
+    if (plan.decisions.page.count() % parts != 0)
+        return refuse("plan.page", std::to_string(plan.decisions.page.count()) + " tokens",
+                      "a multiple of " + std::to_string(parts) +
+                          ", as pages of K and V and of their gradients "
+                          "differ in size");
     const Recipe& r = plan.recipe;
     if (r.master_weights && (weights == Dtype::fp64 || r.states == Dtype::fp64))
         return refuse("training.master", "fp32 master weights beside fp64", "fp32 and bf16");
@@ -66,9 +80,6 @@ Result<void> check_supported(const Plan& plan) {
         return refuse("plan.gradient_pages", "'all_at_once'", "'first_touch'");
     if (bytes_of(d.kv, 1) != bytes_of(d.weights, 1))
         return refuse("plan.kv_dtype", "'" + std::string(name_of(d.kv)) + "'", "the dtype of the weights");
-    if (bytes_of(d.kv_gradients, 1) != bytes_of(d.kv, 1))
-        return refuse("plan.kv_gradients_dtype", "'" + std::string(name_of(d.kv_gradients)) + "'",
-                      "the dtype of K and V: pages of one size share the pool without holes");
     if (d.mlp_tile.count() > 0 && d.mlp_tile < plan.context) return refuse("plan.mlp_tile", "tiles", "0");
     if (d.fill_head) return refuse("plan.fill_head", "true", "false");
     if (d.logits_fp32 != 0) return refuse("plan.logits_fp32", "copies", "0");

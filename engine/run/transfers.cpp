@@ -15,7 +15,7 @@ void Executor::State::add_page_copies(PageKind kind, int64_t first, int64_t last
                                       bool to_slot) {
     for (int half = 0; half < 2; ++half) {
         for (const PageRun& run : host_pages_.runs(kind, layer_, first, last)) {
-            std::byte* const here = unit_in(slot, run.first - first, half);
+            std::byte* const here = unit_in(slot, run.first - first * host_pages_.parts(kind), half);
             std::byte* const there = unit_in("host page pool", run.unit, half);
             copies_.add(to_slot ? here : there, to_slot ? there : here, run.count * unit_bytes());
         }

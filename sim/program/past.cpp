@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "program/page_units.h"
 #include "program/selection_scratch.h"
 
 namespace headroom {
@@ -35,9 +36,9 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
     const Decisions& d = plan.decisions;
     kv_page_ = emitter.kv_bytes(page_);
     gradient_page_ = emitter.kv_gradient_bytes(page_);
-    const int64_t unit = std::min(kv_page_, gradient_page_);
-    kv_units_ = ceil_div(kv_page_, unit);
-    gradient_units_ = ceil_div(gradient_page_, unit);
+    const auto [unit, kv_units, gradient_units] = page_units(plan);
+    kv_units_ = kv_units;
+    gradient_units_ = gradient_units;
     unpack_ = bytes_of(d.kv, 1) != bytes_of(d.weights, 1);
     stored_.assign(static_cast<size_t>(layers_), kNone);
     past_stored_ = stored_;
@@ -82,9 +83,10 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         const int64_t selections = selection_layout(plan).bytes(layers_);
         builder.buffer("selections", Tier::device, Category::selection, selections);
         builder.buffer("host selections", Tier::host, Category::selection, selections);
-        // Source and target of K and of V of each selected page.
-        builder.buffer("page lists", Tier::host, Category::page_tables,
-                       kPageLists * round_up(gathered_pages * 4 * 8, kAlignment));
+        // Source and target of K and of V of each unit of each selected page.
+        builder.buffer(
+            "page lists", Tier::host, Category::page_tables,
+            kPageLists * round_up(gathered_pages * std::max(kv_units_, gradient_units_) * 4 * 8, kAlignment));
         builder.buffer("scores", Tier::device, Category::selection,
                        selection_scratch_bytes(chunk, std::min(a.block, chunk), s.kv_heads, past_pages));
     }

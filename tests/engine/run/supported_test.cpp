@@ -42,7 +42,13 @@ TEST(Supported, RefusalsNameTheKey) {
         {"plan.states_home", [](Plan& p) { p.decisions.states_home = Home::host; }},
         {"plan.gradient_pages", [](Plan& p) { p.decisions.gradient_pages = GradientPages::all_at_once; }},
         {"plan.kv_dtype", [](Plan& p) { p.decisions.kv = Dtype::fp8; }},
-        {"plan.kv_gradients_dtype", [](Plan& p) { p.decisions.kv_gradients = Dtype::fp32; }},
+        {"plan.kv_gradients_dtype", [](Plan& p) { p.decisions.kv_gradients = Dtype::fp8; }},
+        {"plan.kv_gradients_dtype", [](Plan& p) { p.decisions.kv_gradients = Dtype::fp64; }},
+        {"plan.page",
+         [](Plan& p) {
+             p.decisions.kv_gradients = Dtype::fp32;
+             p.decisions.page = Tokens(1);
+         }},
         {"plan.fill_head", [](Plan& p) { p.decisions.fill_head = true; }},
         {"training.master",
          [](Plan& p) {
