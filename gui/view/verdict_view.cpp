@@ -251,8 +251,7 @@ void VerdictView::show_answer() {
     remedies_->set(a ? remedy_table(*a) : TableData{});
     decisions_->set(a ? decision_table(a->plan, document().scenario().get()) : TableData{});
     const bool gains = a && !a->gains.empty(), remedies = a && !a->remedies.empty();
-    const bool hopeless =
-        a && !a->fits() && document().answer_final() && a->remedies.empty() && document().scenario();
+    const bool hopeless = a && !a->fits() && a->remedies_tried && a->remedies.empty();
     remedy_title_->setText(hopeless ? tr("No single change that was tried makes it fit")
                                     : tr("Single changes that make it fit; each was applied and planned"));
     for (QWidget* w : {static_cast<QWidget*>(gain_title_), static_cast<QWidget*>(gain_list_)})

@@ -253,7 +253,7 @@ std::string report_text(const Answer& a) {
             }
         }
     }
-    if (!a.fits()) {
+    if (!a.fits() && a.remedies_tried) {
         text += a.remedies.empty() ? "\nno single change tried makes it fit\n"
                                    : "\nsingle changes that make it fit (each was applied and planned)\n";
         for (const Remedy& r : a.remedies) {

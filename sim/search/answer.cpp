@@ -49,6 +49,7 @@ Result<Answer> answer(const Scenario& scenario, const AnswerOptions& options) {
         }
         if (options.remedies && !a.fits()) {
             HEADROOM_TRY(a.remedies, remedies(scenario, a, options.progress));
+            a.remedies_tried = true;
         }
         return a;
     } catch (const Overflow& e) {

@@ -50,6 +50,7 @@ struct Answer {
     int64_t scored = 0, simulated = 0;  // candidates in closed form, and exactly
     std::vector<Gain> gains;
     std::vector<Remedy> remedies;  // where it does not fit; cheapest first
+    bool remedies_tried = false;   // empty remedies then mean that none was found
     bool fits() const { return evaluation.fits(); }
 };
 

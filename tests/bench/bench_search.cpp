@@ -56,6 +56,23 @@ void search(benchmark::State& state, const std::string& attention) {
 BENCHMARK_CAPTURE(search, dense, kDense)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(search, sparse, kSparse)->Unit(benchmark::kMillisecond);
 
+// What the app says first after a knob was turned: the file read again, and the exact bytes of the plan that
+// leaves most room.
+void verdict(benchmark::State& state, const std::string& name) {
+    const std::string root = HEADROOM_SOURCE_DIR;
+    for (auto _ : state) {
+        const Result<Scenario> s = read_scenario(root + "/scenarios/" + name + ".toml", root);
+        if (!s) return state.SkipWithError(s.error().text().c_str());
+        const Result<Found> found = Searcher(*s).roomiest(s->plan.budget);
+        if (!found) return state.SkipWithError(found.error().text().c_str());
+        benchmark::DoNotOptimize(found->evaluation.tiers);
+    }
+}
+BENCHMARK_CAPTURE(verdict, sparse_1m, "qwen2.5-7b-1m-h200")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(verdict, sparse_4m, "qwen2.5-7b-4m-h200")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(verdict, dense_64k, "qwen2.5-7b-64k-exact-h200")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(verdict, does_not_fit, "qwen2.5-72b-128k-h200")->Unit(benchmark::kMillisecond);
+
 // Items: ops.
 void lowering(benchmark::State& state, const std::string& attention) {
     const Plan plan = scenario(state, attention).plan;
