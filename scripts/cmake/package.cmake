@@ -31,16 +31,16 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_COMPONENTS_ALL planner)
 set(CPACK_COMPONENT_PLANNER_DESCRIPTION
 "planner of long-context training on GPUs
- Tells whether a training context fits a GPU and its host memory, by how much,
- what a step costs and why, and what to change.")
+Tells whether a training context fits a GPU and its host memory, by how much,
+what a step costs and why, and what to change.")
 set(CPACK_DEBIAN_PLANNER_PACKAGE_NAME headroom)
 if(HEADROOM_GUI)
     headroom_document(app headroom-gui headroom-gui.1)
     list(APPEND CPACK_COMPONENTS_ALL app)
     set(CPACK_COMPONENT_APP_DESCRIPTION
 "desktop app of the planner of long-context training
- Shows the verdict of a training scenario while its knobs are turned, a step
- as a timeline with its memory, and predicted beside measured steps.")
+Shows the verdict of a training scenario while its knobs are turned, a step
+as a timeline with its memory, and predicted beside measured steps.")
     set(CPACK_DEBIAN_APP_PACKAGE_NAME headroom-gui)
     set(CPACK_DEBIAN_APP_PACKAGE_DEPENDS "headroom (= ${PROJECT_VERSION})")
 endif()
