@@ -26,6 +26,7 @@ Command add_sweep(CLI::App& root);
 Command add_simulate(CLI::App& root);
 Command add_compare(CLI::App& root);
 Command add_run(CLI::App& root);
+Command add_view(CLI::App& root);
 Command add_completion(CLI::App& root);
 
 // What commands on a scenario share: the file and --set key=value.

@@ -52,7 +52,7 @@ _headroom() {{
 {}    esac
     if [[ $word == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$word"))
-    elif [[ $COMP_CWORD -eq 2 && ${{COMP_WORDS[1]}} =~ ^(plan|max-context|sweep)$ ]]; then
+    elif [[ $COMP_CWORD -eq 2 && ${{COMP_WORDS[1]}} =~ ^(plan|max-context|sweep|view)$ ]]; then
         COMPREPLY=($(compgen -W "{}" -- "$word") $(compgen -f -- "$word"))
     else
         COMPREPLY=($(compgen -f -- "$word"))
@@ -75,9 +75,9 @@ std::string fish(const CLI::App& root) {
             }
         }
     }
-    text +=
-        fmt::format("complete -c headroom -n '__fish_seen_subcommand_from plan max-context sweep' -a '{}'\n",
-                    words(shipped_scenarios()));
+    text += fmt::format(
+        "complete -c headroom -n '__fish_seen_subcommand_from plan max-context sweep view' -a '{}'\n",
+        words(shipped_scenarios()));
     return text;
 }
 

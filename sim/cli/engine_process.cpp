@@ -8,29 +8,11 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
 
 #include "base/interrupt.h"
 
 namespace headroom::cli {
 namespace {
-
-constexpr const char* kEngine = "headroom-engine";
-
-tl::unexpected<Error> no_engine(int error) {
-    return fail(kEngine, std::strerror(error),
-                "an engine beside this program or in PATH; to build it: scripts/deps engine, then the preset "
-                "'engine' (README)",
-                Fault::run_failed);
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-    std::vector<char*> arguments;
-    for (std::string& w : words) arguments.push_back(w.data());
-    arguments.push_back(nullptr);
-    return arguments;
-}
 
 // The engine in a process group of its own, so that the terminal's Ctrl-C reaches us alone and is handed on
 // once. `failed`: takes errno where the program cannot be started.
@@ -68,32 +50,30 @@ void read_lines(int fd, pid_t child, const std::function<void(const std::string&
 
 }  // namespace
 
-std::string engine_path() {
-    std::error_code ignored;
-    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored);
-    for (const std::filesystem::path& candidate :
-         {self.parent_path() / kEngine, self.parent_path() / "../../../engine/engine" / kEngine}) {
-        if (std::filesystem::exists(candidate, ignored)) return candidate.string();
-    }
-    return kEngine;
+const SiblingProgram& engine_program() {
+    static const SiblingProgram program{
+        "headroom-engine",
+        "engine",
+        {"engine"},
+        "an engine beside this program or in PATH; to build it: scripts/deps engine, then the preset "
+        "'engine' (README)"};
+    return program;
 }
 
-tl::unexpected<Error> become_engine(std::vector<std::string> words) {
-    std::vector<char*> arguments = pointers(words);
-    execvp(arguments[0], arguments.data());
-    return no_engine(errno);
+std::string engine_path() {
+    return find_program(engine_program());
 }
 
 Result<int> run_engine(std::vector<std::string> words,
                        const std::function<void(const std::string&)>& on_line) {
     std::array<int, 2> out{}, failed{};
-    if (pipe2(out.data(), O_CLOEXEC) != 0) return no_engine(errno);
+    if (pipe2(out.data(), O_CLOEXEC) != 0) return cannot_start(engine_program(), errno);
     if (pipe2(failed.data(), O_CLOEXEC) != 0) {
         ::close(out[0]);
         ::close(out[1]);
-        return no_engine(errno);
+        return cannot_start(engine_program(), errno);
     }
-    std::vector<char*> arguments = pointers(words);
+    std::vector<char*> arguments = pointers_to(words);
     const pid_t child = fork();
     const int fork_error = errno;
     if (child == 0) be_child(arguments, out[1], failed[1]);
@@ -112,7 +92,7 @@ Result<int> run_engine(std::vector<std::string> words,
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
         if (interrupted()) continue;
     }
-    if (error != 0) return no_engine(error);
+    if (error != 0) return cannot_start(engine_program(), error);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

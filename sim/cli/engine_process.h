@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/sibling_program.h"
 
 namespace headroom::cli {
 
 // Beside this program, in the engine's build beside this one, else wherever PATH has it.
+const SiblingProgram& engine_program();
 std::string engine_path();
-
-// This process becomes the engine: its output is ours. Returns only where there is no such program.
-tl::unexpected<Error> become_engine(std::vector<std::string> words);
 
 // Runs it and hands each line of its standard output to `on_line`; its messages go to our standard error.
 // Ctrl-C is handed on to it once, and it is waited for. Returns its exit code (128 + the signal that ended

@@ -43,15 +43,16 @@ int run(int argc, char** argv) {
         "Start here:\n"
         "  headroom plan qwen2.5-7b-1m-h200          a shipped scenario: verdict, memory, time, reasons\n"
         "  headroom max-context qwen2.5-7b-1m-h200   how far it goes\n"
+        "  headroom view qwen2.5-7b-1m-h200          the same in the desktop app, with the step as a "
+        "picture\n"
         "  headroom COMMAND --help                   what a command does, with examples\n\n"
         "Exit codes: 0 done, fits, within tolerance; 2 bad input; 3 does not fit; 4 outside tolerance; 5 a "
         "run failed;\n"
         "130 interrupted.");
-    const std::vector<Command> commands{
-        headroom::cli::add_plan(root),      headroom::cli::add_max_context(root),
-        headroom::cli::add_sweep(root),     headroom::cli::add_simulate(root),
-        headroom::cli::add_run(root),       headroom::cli::add_compare(root),
-        headroom::cli::add_completion(root)};
+    const std::vector<Command> commands{headroom::cli::add_plan(root),  headroom::cli::add_max_context(root),
+                                        headroom::cli::add_sweep(root), headroom::cli::add_simulate(root),
+                                        headroom::cli::add_run(root),   headroom::cli::add_compare(root),
+                                        headroom::cli::add_view(root),  headroom::cli::add_completion(root)};
     if (argc > 1 && argv[1][0] != '-') {
         const std::string word = argv[1];
         bool known = false;

@@ -18,7 +18,7 @@ Result<int> run(const CLI::App& app, const RunOptions& o) {
     HEADROOM_CHECK(check_plan(plan, o.plan));
     std::vector<std::string> words = words_of(app);
     words.insert(words.begin(), {engine_path(), "run"});
-    if (o.json) return become_engine(std::move(words));
+    if (o.json) return become(engine_program(), std::move(words));
     RunReport report;
     return run_engine(std::move(words), [&](const std::string& line) {
         if (const std::optional<std::string> text = report.take(line)) {

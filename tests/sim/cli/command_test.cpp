@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
@@ -70,11 +71,61 @@ TEST_F(Command, RunTellsBadInputBeforeItLooksForTheEngine) {
     }
 }
 
+// The command away from its build, with or without a program beside it that the app's name stands for.
+class View : public Command {
+protected:
+    void SetUp() override {
+        Command::SetUp();
+        std::filesystem::copy_file(HEADROOM_COMMAND, at("headroom"));
+    }
+    Outcome view(const std::string& environment, const std::string& file) const {
+        const std::string line = "env -u DISPLAY -u WAYLAND_DISPLAY -u QT_QPA_PLATFORM PATH=/nowhere " +
+                                 environment + " ./headroom view " + file + " >out 2>err";
+        const std::string command =
+            "cd '" + folder_.string() + "' && HEADROOM_DATA='" HEADROOM_SOURCE_DIR "' " + line;
+        const int status = std::system(command.c_str());  // NOLINT(concurrency-mt-unsafe)
+        return {WEXITSTATUS(status), text("out"), text("err")};
+    }
+};
+
+TEST_F(View, SaysHowToGetTheAppWhereThereIsNone) {
+    const Outcome o = view("DISPLAY=:1", "tiny-cpu");
+    EXPECT_EQ(o.code, 5);
+    EXPECT_EQ(o.out, "");
+    EXPECT_EQ(o.err.find("headroom: headroom-gui: No such file or directory; allowed: the app beside"), 0u)
+        << o.err;
+    EXPECT_NE(o.err.find("scripts/headroom view"), std::string::npos) << o.err;
+}
+
+TEST_F(View, BecomesTheAppBesideItWithTheFile) {
+    std::filesystem::copy_file("/bin/echo", at("headroom-gui"));
+    EXPECT_EQ(view("DISPLAY=:1", "tiny-cpu").out, "tiny-cpu\n");
+    EXPECT_EQ(view("QT_QPA_PLATFORM=offscreen", "").out, "\n");
+    EXPECT_EQ(view("WAYLAND_DISPLAY=wayland-0", "headroom").out, "headroom\n");
+}
+
+TEST_F(View, SaysThatThereIsNoScreen) {
+    std::filesystem::copy_file("/bin/echo", at("headroom-gui"));
+    const Outcome o = view("", "tiny-cpu");
+    EXPECT_EQ(o.code, 5);
+    EXPECT_NE(o.err.find("no screen: neither DISPLAY nor WAYLAND_DISPLAY"), std::string::npos) << o.err;
+}
+
+TEST_F(View, AFileThatIsNotThereIsBadInputWithTheNearestName) {
+    std::filesystem::copy_file("/bin/echo", at("headroom-gui"));
+    const Outcome o = view("DISPLAY=:1", "tiny-gpu");
+    EXPECT_EQ(o.code, 2);
+    EXPECT_EQ(o.out, "");
+    EXPECT_NE(o.err.find("did you mean 'tiny-cpu'?"), std::string::npos) << o.err;
+    EXPECT_EQ(view("DISPLAY=:1", "none/at/all.json").code, 2);
+}
+
 TEST_F(Command, HelpNamesEveryCommandAndExitCode) {
     const Outcome o = run({"--help"});
     EXPECT_EQ(o.code, 0);
     EXPECT_EQ(o.err, "");
-    for (const std::string name : {"plan", "max-context", "sweep", "simulate", "compare", "completion"})
+    for (const std::string name :
+         {"plan", "max-context", "sweep", "simulate", "compare", "view", "completion"})
         EXPECT_NE(o.out.find("\n  " + name + " "), std::string::npos) << name;
     for (const std::string code :
          {"0 done", "2 bad input", "3 does", "4 outside", "5 a run", "130 interrupted"})
@@ -82,7 +133,8 @@ TEST_F(Command, HelpNamesEveryCommandAndExitCode) {
 }
 
 TEST_F(Command, HelpOfEveryCommandShowsAnExampleThatNamesIt) {
-    for (const std::string name : {"plan", "max-context", "sweep", "simulate", "compare", "completion"}) {
+    for (const std::string name :
+         {"plan", "max-context", "sweep", "simulate", "compare", "view", "completion"}) {
         const Outcome o = run({name, "--help"});
         EXPECT_EQ(o.code, 0);
         EXPECT_EQ(o.err, "");

@@ -15,7 +15,8 @@ struct Published {
 };
 
 // As the hub counts the published weights; of gemma-3-27b the language model, of DeepSeek without the module
-// that predicts further tokens.
+// that predicts further tokens. tiny-qwen2 is ours: 4096 x 256 + 4 (2 x 257 x 128 + 257 x 256 + 256 x 256 +
+// 3 x 256 x 704 + 2 x 256) + 256.
 constexpr Published kPublished[] = {
     {"Qwen2.5-0.5B", 494'032'768},        {"Qwen2.5-1.5B", 1'543'714'304},
     {"Qwen2.5-3B", 3'085'938'688},        {"Qwen2.5-7B", 7'615'616'512},
@@ -27,6 +28,7 @@ constexpr Published kPublished[] = {
     {"Mistral-7B-v0.3", 7'248'023'552},   {"gemma-3-27b", 27'009'346'304},
     {"gpt-oss-20b", 20'914'757'184},      {"gpt-oss-120b", 116'829'156'672},
     {"DeepSeek-V3", 671'026'419'200},     {"DeepSeek-R1", 671'026'419'200},
+    {"tiny-qwen2", 4'002'048},
 };
 
 TEST(Parameters, totals_of_the_shipped_models_are_the_published_ones) {
