@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "search/search.h"
+#include "timeline/compare.h"
 
 namespace headroom::gui {
 namespace {
@@ -35,11 +36,32 @@ Result<StepPtr> simulated(const Plan& plan, const Progress& progress) {
     });
 }
 
+// Of the plan with that hash, or with the ops of `predicted` (null: there is none yet).
+Result<StepPtr> measured_run(const std::filesystem::path& path, const std::string& hash,
+                             const StepPtr& predicted) {
+    HEADROOM_TRY(const Opened opened, open_file(path));
+    if (!opened.step || !opened.step->measured())
+        return fail(path.string(),
+                    opened.scenario ? "is a scenario"
+                    : opened.plan   ? "is a plan"
+                                    : "is a simulated timeline",
+                    "the timeline of a run, as `headroom run -o` writes it");
+    const Timeline& measured = opened.step->timeline;
+    if (measured.plan_hash == hash) return opened.step;
+    const std::string other = "is a run of another plan (hash " + measured.plan_hash + ")";
+    if (!predicted)
+        return fail(path.string(), other, "a run of the plan that is open, whose hash is " + hash);
+    if (const Result<Comparison> c = compare(predicted->timeline, measured); !c)
+        return fail(path.string(), other + ", with other operations: " + c.error().found,
+                    "a run of the plan that is open, whose hash is " + hash);
+    return opened.step;
+}
+
 }  // namespace
 
 Document::Document(QObject* parent) : QObject(parent) {
     connect(&knobs_, &Knobs::changed, this, &Document::replan);
-    for (Job* job : {&reading_, &judging_, &answering_, &simulating_, &gaining_}) {
+    for (Job* job : {&reading_, &judging_, &answering_, &simulating_, &gaining_, &pairing_}) {
         connect(job, &Job::busy_changed, this, &Document::tell_busy);
         connect(job, &Job::progressed, this, &Document::progressed);
     }
@@ -68,11 +90,12 @@ void Document::look_at(Side side) {
 }
 
 bool Document::busy() const {
-    return reading_.busy() || judging_.busy() || answering_.busy() || simulating_.busy() || gaining_.busy();
+    return reading_.busy() || judging_.busy() || answering_.busy() || simulating_.busy() || gaining_.busy() ||
+           pairing_.busy();
 }
 
 void Document::cancel() {
-    for (Job* job : {&reading_, &judging_, &answering_, &simulating_, &gaining_}) job->cancel();
+    for (Job* job : {&reading_, &judging_, &answering_, &simulating_, &gaining_, &pairing_}) job->cancel();
 }
 
 void Document::tell_busy() {
@@ -152,10 +175,21 @@ void Document::set_measured(StepPtr step) {
     Q_EMIT steps_changed();
 }
 
+void Document::open_measured(const std::filesystem::path& path) {
+    const std::string hash = predicted_ ? predicted_->timeline.plan_hash : plan() ? plan_hash(*plan()) : "";
+    pairing_.start<StepPtr>(
+        [path, hash, predicted = predicted_](const Progress&) { return measured_run(path, hash, predicted); },
+        [this](Result<StepPtr> step) {
+            if (!step) return tell(step.error());
+            Q_EMIT cleared_error();
+            set_measured(std::move(*step));
+        });
+}
+
 // A knob was turned: the file is read again with it, then answered.
 void Document::replan() {
     if (kind_ != Kind::scenario) return;
-    for (Job* job : {&judging_, &answering_, &simulating_, &gaining_}) job->cancel();
+    for (Job* job : {&judging_, &answering_, &simulating_, &gaining_, &pairing_}) job->cancel();
     answer_stale_ = true;
     answer_final_ = false;
     const std::vector<std::string> overrides = knobs_.overrides();

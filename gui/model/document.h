@@ -44,6 +44,9 @@ public:
     void open(const std::filesystem::path& path);
     // The step of a measured run lies beside the prediction of what is open, if it is of the same plan.
     void set_measured(StepPtr step);
+    // Reads a measured run and lays it beside the prediction: of the same plan, or of one with the same ops.
+    // Else failed() says what differs.
+    void open_measured(const std::filesystem::path& path);
     void close();
 
     // Of a scenario: overrides of its keys. Turning one plans anew.
@@ -102,7 +105,7 @@ private:
     bool answer_final_ = false, answer_stale_ = false;
     StepPtr predicted_, measured_;
     bool was_busy_ = false;
-    Job reading_, judging_, answering_, simulating_, gaining_;
+    Job reading_, judging_, answering_, simulating_, gaining_, pairing_;
 };
 
 }  // namespace headroom::gui

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "gui/view/pages_view.h"
+#include "gui/view/run_view.h"
 #include "gui/view/verdict_view.h"
 
 namespace headroom::gui {
@@ -19,6 +20,7 @@ std::span<const ViewEntry> view_entries() {
     static const std::vector<ViewEntry> entries{
         {"verdict", "Verdict", make<VerdictView>},
         {"pages", "Page traffic", make<PagesView>},
+        {"run", "Run", make<RunView>},
     };
     return entries;
 }

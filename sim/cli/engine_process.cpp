@@ -67,11 +67,11 @@ std::string engine_path() {
 Result<int> run_engine(std::vector<std::string> words,
                        const std::function<void(const std::string&)>& on_line) {
     std::array<int, 2> out{}, failed{};
-    if (pipe2(out.data(), O_CLOEXEC) != 0) return cannot_start(engine_program(), errno);
+    if (pipe2(out.data(), O_CLOEXEC) != 0) return tl::unexpected(cannot_start(engine_program(), errno));
     if (pipe2(failed.data(), O_CLOEXEC) != 0) {
         ::close(out[0]);
         ::close(out[1]);
-        return cannot_start(engine_program(), errno);
+        return tl::unexpected(cannot_start(engine_program(), errno));
     }
     std::vector<char*> arguments = pointers_to(words);
     const pid_t child = fork();
@@ -92,7 +92,7 @@ Result<int> run_engine(std::vector<std::string> words,
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
         if (interrupted()) continue;
     }
-    if (error != 0) return cannot_start(engine_program(), error);
+    if (error != 0) return tl::unexpected(cannot_start(engine_program(), error));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -44,8 +44,8 @@ bool can_start(const std::string& path) {
     return false;
 }
 
-tl::unexpected<Error> cannot_start(const SiblingProgram& program, int error) {
-    return fail(program.name, std::strerror(error), program.how_to_get, Fault::run_failed);
+Error cannot_start(const SiblingProgram& program, int error) {
+    return {Fault::run_failed, program.name, std::strerror(error), program.how_to_get};
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
@@ -58,7 +58,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 tl::unexpected<Error> become(const SiblingProgram& program, std::vector<std::string> words) {
     std::vector<char*> arguments = pointers_to(words);
     execvp(arguments[0], arguments.data());
-    return cannot_start(program, errno);
+    return tl::unexpected(cannot_start(program, errno));
 }
 
 }  // namespace headroom::cli

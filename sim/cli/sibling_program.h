@@ -22,7 +22,7 @@ std::string find_program(const SiblingProgram& program);
 // Whether `path`, as find_program gave it, can be started: it is there, or PATH has it.
 bool can_start(const std::string& path);
 // What is said where it cannot be started, errno `error`.
-tl::unexpected<Error> cannot_start(const SiblingProgram& program, int error);
+Error cannot_start(const SiblingProgram& program, int error);
 
 // This process becomes the program `words[0]`, whose output is ours. Returns only where it cannot be started.
 tl::unexpected<Error> become(const SiblingProgram& program, std::vector<std::string> words);

@@ -31,7 +31,7 @@ Result<int> run(const std::string& file) {
         HEADROOM_CHECK(scenario.read());
     }
     const std::string app = find_program(kApp);
-    if (!can_start(app)) return cannot_start(kApp, ENOENT);
+    if (!can_start(app)) return tl::unexpected(cannot_start(kApp, ENOENT));
     // Qt's own words for this end in an abort.
     if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY") && !is_set("QT_QPA_PLATFORM"))
         return fail(kApp.name, "no screen: neither DISPLAY nor WAYLAND_DISPLAY is set",

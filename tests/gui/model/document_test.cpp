@@ -91,6 +91,52 @@ TEST(Document, AMeasuredRunLiesBesideItsPrediction) {
     EXPECT_EQ(d.step(), d.predicted());
 }
 
+TEST(Document, ARunOfThePlanThatIsOpenIsLaidBesideIt) {
+    const QTemporaryDir folder;
+    const std::filesystem::path root = folder.path().toStdString();
+    Document d;
+    std::string said;
+    QObject::connect(&d, &Document::failed, [&](const Error& e) { said = e.text(); });
+    d.open(scenario("tiny-cpu"));
+    ASSERT_TRUE(becomes([&] { return d.answer_final(); }));
+    Timeline run = d.predicted()->timeline;
+    run.source = "measured";
+    ASSERT_TRUE(write_timeline(run, root / "run.trace.json.gz"));
+    // The same operations under another plan's name.
+    run.plan_hash = "0123456789abcdef";
+    ASSERT_TRUE(write_timeline(run, root / "sister.trace.json.gz"));
+    for (const char* name : {"run", "sister"}) {
+        const QString file = QString(name) + ".trace.json.gz";
+        d.open_measured(root / file.toStdString());
+        ASSERT_TRUE(becomes([&] { return d.measured() && d.measured()->name == file; })) << said;
+    }
+    EXPECT_EQ(said, "");
+    EXPECT_EQ(d.kind(), Document::Kind::scenario);
+    EXPECT_EQ(d.step(), d.predicted()) << "what is looked at stays";
+
+    const StepPtr before = d.measured();
+    run.source = "simulated";
+    ASSERT_TRUE(write_timeline(run, root / "simulated.trace.json.gz"));
+    run.source = "measured";
+    run.ops.pop_back();
+    run.waits_begin.pop_back();
+    run.waits.resize(run.waits_begin.back());
+    ASSERT_TRUE(write_timeline(run, root / "shorter.trace.json.gz"));
+    const std::pair<std::filesystem::path, const char*> wrong[] = {
+        {root / "simulated.trace.json.gz", "is a simulated timeline"},
+        {root / "shorter.trace.json.gz", "of another plan (hash 0123456789abcdef), with other operations: "},
+        {scenario("tiny-cpu"), "is a scenario"},
+        {root / "missing.trace.json.gz", "does not exist"}};
+    for (const auto& [file, part] : wrong) {
+        said.clear();
+        d.open_measured(file);
+        ASSERT_TRUE(becomes([&] { return !said.empty(); })) << file;
+        EXPECT_NE(said.find(part), said.npos) << said;
+        EXPECT_NE(said.find(file.filename().string()), said.npos) << said;
+    }
+    EXPECT_EQ(d.measured(), before);
+}
+
 TEST(Document, APlanIsPricedAsItStands) {
     Document first;
     first.open(scenario("qwen2.5-7b-64k-exact-h200"));
