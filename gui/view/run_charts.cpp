@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "gui/view/chart_style.h"
+#include "gui/view/round_axis.h"
 
 namespace headroom::gui {
 namespace {
@@ -32,33 +33,11 @@ std::vector<size_t> thinned(size_t count) {
     return kept;
 }
 
-// The step of a scale of some four parts over `length`: 1, 2 or 5 times a power of ten.
-double round_step(double length) {
-    const double power = std::pow(10, std::floor(std::log10(length / 4)));
-    for (const double times : {1.0, 2.0, 5.0}) {
-        if (times * power * 4.5 >= length) return times * power;
-    }
-    return 10 * power;
-}
-
-// Round ends around what is shown, with round ticks; a flat line lies in the middle.
-void set_range(QValueAxis& axis, double low, double high) {
-    if (high <= low) {
-        const double pad = std::max(0.05 * std::abs(high), 1e-6);
-        low -= pad, high += pad;
-    }
-    const double step = round_step(high - low);
-    axis.setTickType(QValueAxis::TicksDynamic);
-    axis.setTickAnchor(std::floor(low / step) * step);
-    axis.setTickInterval(step);
-    axis.setRange(std::floor(low / step) * step, std::ceil(high / step) * step);
-}
-
 void fit(QValueAxis& axis, const QList<QPointF>& points, bool from_zero) {
     if (points.isEmpty()) return;
     const auto [low, high] = std::minmax_element(
         points.begin(), points.end(), [](const QPointF& a, const QPointF& b) { return a.y() < b.y(); });
-    set_range(axis, from_zero ? 0 : low->y(), high->y());
+    set_round_range(axis, from_zero ? 0 : low->y(), high->y());
 }
 
 QChartView* view_of(QChart* chart, const QString& name) {
@@ -176,7 +155,7 @@ void RunCharts::show_memory(const RunSoFar& run) {
     double last = 1;
     if (!resident.isEmpty()) last = std::max(last, resident.back().x());
     if (!device.isEmpty()) last = std::max(last, device.back().x());
-    set_range(*time_axis_, 0, last);
+    set_round_range(*time_axis_, 0, last);
     time_axis_->setMax(last);
 }
 
