@@ -7,6 +7,7 @@ StepPtr make_step(QString name, Timeline timeline) {
     step->name = std::move(name);
     step->timeline = std::move(timeline);
     step->statistics = statistics_of(step->timeline);
+    step->index = index_of(step->timeline);
     Result<Plan> plan = parse_plan(step->timeline.plan, step->name.toStdString());
     if (plan) {
         step->plan = std::move(*plan);

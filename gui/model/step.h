@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "gui/model/step_index.h"
 #include "plan/plan.h"
 #include "timeline/statistics.h"
 #include "timeline/timeline.h"
@@ -16,6 +17,7 @@ struct Step {
     QString name;  // of its file, or "prediction"
     Timeline timeline;
     Statistics statistics;
+    StepIndex index;
     // The plan inside the timeline; absent where it cannot be read (`plan_error` says why: a recorded
     // selection that is gone, say).
     std::optional<Plan> plan;

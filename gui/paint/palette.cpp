@@ -36,21 +36,25 @@ Tone tone_of(OpKind kind) {
         case OpKind::accumulate_kv_gradients:
             return {235, 40, 52};
         case OpKind::qkv:
-        case OpKind::attention_out:
             return {210, 60, 60};
+        case OpKind::attention_out:
+            return {210, 50, 68};
         case OpKind::gate_up:
-        case OpKind::down:
         case OpKind::router:
             return {210, 60, 50};
+        case OpKind::down:
+            return {210, 60, 41};
         case OpKind::lora:
             return {195, 55, 55};
         case OpKind::qkv_backward:
-        case OpKind::attention_out_backward:
             return {185, 50, 50};
+        case OpKind::attention_out_backward:
+            return {185, 42, 64};
         case OpKind::gate_up_backward:
-        case OpKind::down_backward:
         case OpKind::router_backward:
             return {185, 55, 40};
+        case OpKind::down_backward:
+            return {185, 60, 31};
         case OpKind::lora_backward:
             return {195, 50, 42};
         case OpKind::weight_gradient:

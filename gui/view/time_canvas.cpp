@@ -35,8 +35,9 @@ TimeCanvas::TimeCanvas(Focus& focus, QWidget* parent)
     connect(&focus_, &Focus::cursor_changed, this, &TimeCanvas::update_cursor_column);
 }
 
-void TimeCanvas::set_margins(int left_px, int right_px) {
-    if (left_px == left_px_ && right_px == right_px_) return;
+void TimeCanvas::set_margins(int left_px, int right_px, int below_px) {
+    if (left_px == left_px_ && right_px == right_px_ && below_px == below_px_) return;
+    below_px_ = below_px;
     left_px_ = left_px;
     right_px_ = right_px;
     update();
@@ -50,7 +51,7 @@ void TimeCanvas::set_palette(const Palette& palette) {
 
 QRect TimeCanvas::body() const {
     return {left_px_, kAxis_px, std::max(1, width() - left_px_ - right_px_),
-            std::max(1, height() - kAxis_px)};
+            std::max(1, height() - kAxis_px - below_px_)};
 }
 
 TimeAxis TimeCanvas::axis() const {
@@ -244,6 +245,31 @@ void TimeCanvas::paintEvent(QPaintEvent*) {
     }
 }
 
+TimeCanvas::Label TimeCanvas::mark_label(const TimeAxis& now) const {
+    const std::optional<TimeRange> marked = focus_.marked();
+    if (!marked) return {};
+    const QRect b = body();
+    const double from = std::max<double>(b.left(), now.x_of(marked->begin_ns));
+    const double to = std::min<double>(b.right() + 1, now.x_of(marked->end_ns));
+    const QString text = time_text(marked->length_ns());
+    const int room = fontMetrics().horizontalAdvance(text) + 12;
+    if (to - from < std::max(kMarkLabel_px, room)) return {};
+    return {text, {static_cast<int>((from + to - room) / 2), 3, room, kAxis_px - 6}};
+}
+
+TimeCanvas::Label TimeCanvas::cursor_label(const TimeAxis& now) const {
+    const std::optional<int64_t> cursor = focus_.cursor_ns();
+    if (!cursor || !focus_.range().contains(*cursor)) return {};
+    // As many digits as a column of pixels tells apart.
+    const double ns = now.ns_per_pixel();
+    const int decimals = std::clamp(static_cast<int>(std::ceil(9 - std::log10(std::max(1.0, ns)))), 0, 9);
+    const QString text = QString::number(static_cast<double>(*cursor) * 1e-9, 'f', decimals) + " s";
+    const int room = fontMetrics().horizontalAdvance(text) + 12;
+    const int left =
+        std::clamp(static_cast<int>(now.x_of(*cursor)) - room / 2, 0, std::max(0, width() - room));
+    return {text, {left, 3, room, kAxis_px - 6}};
+}
+
 void TimeCanvas::paint_axis(QPainter& painter, const TimeAxis& now) const {
     const QRect b = body();
     painter.fillRect(QRect(0, 0, width(), kAxis_px), palette_.panel);
@@ -253,6 +279,7 @@ void TimeCanvas::paint_axis(QPainter& painter, const TimeAxis& now) const {
     for (const Tick& tick : ticks)
         least_px = std::max(least_px, painter.fontMetrics().horizontalAdvance(tick.label) + 16.0);
     if (least_px > 90) ticks = time_ticks(now, least_px);
+    const QRect boxes[] = {mark_label(now).rect, cursor_label(now).rect};
     for (const Tick& tick : ticks) {
         const double x = now.x_of(static_cast<int64_t>(std::llround(tick.value)));
         const int column = static_cast<int>(std::floor(x));
@@ -260,10 +287,9 @@ void TimeCanvas::paint_axis(QPainter& painter, const TimeAxis& now) const {
         painter.setPen(palette_.grid);
         painter.drawLine(column, kAxis_px - 5, column, b.bottom());
         painter.setPen(palette_.faint_text);
-        const int room = painter.fontMetrics().horizontalAdvance(tick.label) + 2;
-        if (column + 4 + room <= width())
-            painter.drawText(QRect(column + 4, 0, room, kAxis_px), Qt::AlignVCenter | Qt::AlignLeft,
-                             tick.label);
+        const QRect label(column + 4, 0, painter.fontMetrics().horizontalAdvance(tick.label) + 2, kAxis_px);
+        if (label.right() >= width() || label.intersects(boxes[0]) || label.intersects(boxes[1])) continue;
+        painter.drawText(label, Qt::AlignVCenter | Qt::AlignLeft, tick.label);
     }
     painter.setPen(palette_.grid);
     painter.drawLine(0, kAxis_px - 1, width(), kAxis_px - 1);
@@ -276,43 +302,25 @@ void TimeCanvas::paint_mark(QPainter& painter, const TimeAxis& now) const {
     const double from = std::max<double>(b.left(), now.x_of(marked->begin_ns));
     const double to = std::min<double>(b.right() + 1, now.x_of(marked->end_ns));
     if (to <= from) return;
-    const QRectF band(from, 0, to - from, height());
-    painter.fillRect(band, palette_.marked);
+    painter.fillRect(QRectF(from, 0, to - from, b.bottom() + 1), palette_.marked);
     painter.setPen(palette_.accent);
-    painter.drawLine(QPointF(from, 0), QPointF(from, height()));
-    painter.drawLine(QPointF(to - 1, 0), QPointF(to - 1, height()));
-    const QString length = time_text(marked->length_ns());
-    const int room = painter.fontMetrics().horizontalAdvance(length) + 12;
-    if (band.width() < std::max(kMarkLabel_px, room)) return;
-    const QRectF label(band.center().x() - room / 2.0, 3, room, kAxis_px - 6);
-    painter.fillRect(label, palette_.accent);
+    painter.drawLine(QPointF(from, 0), QPointF(from, b.bottom()));
+    painter.drawLine(QPointF(to - 1, 0), QPointF(to - 1, b.bottom()));
+    const Label label = mark_label(now);
+    painter.fillRect(label.rect, palette_.accent);
     painter.setPen(Palette::text_on(palette_.accent));
-    painter.drawText(label, Qt::AlignCenter, length);
-}
-
-QString TimeCanvas::cursor_label() const {
-    // As many digits as a column of pixels tells apart.
-    const double ns = axis().ns_per_pixel();
-    const int decimals = std::clamp(static_cast<int>(std::ceil(9 - std::log10(std::max(1.0, ns)))), 0, 9);
-    return QString::number(static_cast<double>(*focus_.cursor_ns()) * 1e-9, 'f', decimals) + " s";
-}
-
-QRect TimeCanvas::cursor_label_rect(double x) const {
-    const int room = fontMetrics().horizontalAdvance(cursor_label()) + 12;
-    const int left = std::clamp(static_cast<int>(x) - room / 2, 0, std::max(0, width() - room));
-    return {left, 3, room, kAxis_px - 6};
+    painter.drawText(label.rect, Qt::AlignCenter, label.text);
 }
 
 void TimeCanvas::paint_cursor(QPainter& painter, const TimeAxis& now) const {
-    const std::optional<int64_t> cursor = focus_.cursor_ns();
-    if (!cursor || !focus_.range().contains(*cursor)) return;
-    const double x = std::floor(now.x_of(*cursor));
+    const Label label = cursor_label(now);
+    if (label.text.isEmpty()) return;
+    const double x = std::floor(now.x_of(*focus_.cursor_ns()));
     painter.setPen(palette_.cursor);
-    painter.drawLine(QPointF(x, kAxis_px), QPointF(x, height()));
-    const QRect label = cursor_label_rect(x);
-    painter.fillRect(label, palette_.cursor);
+    painter.drawLine(QPointF(x, kAxis_px), QPointF(x, body().bottom()));
+    painter.fillRect(label.rect, palette_.cursor);
     painter.setPen(Palette::text_on(palette_.cursor));
-    painter.drawText(label, Qt::AlignCenter, cursor_label());
+    painter.drawText(label.rect, Qt::AlignCenter, label.text);
 }
 
 void TimeCanvas::update_cursor_column() {

@@ -30,8 +30,8 @@ public:
     explicit TimeCanvas(Focus& focus, QWidget* parent = nullptr);
 
     void set_body(Body body) { paint_body_ = std::move(body); }
-    // Where names or a scale stand beside the body.
-    void set_margins(int left_px, int right_px);
+    // Where names, a scale or a legend stand beside the body and below it.
+    void set_margins(int left_px, int right_px, int below_px = 0);
     void set_palette(const Palette& palette);
     const Palette& colours() const { return palette_; }
     // The time of what is selected, for F; absent: nothing is.
@@ -71,18 +71,23 @@ protected:
 
 private:
     enum class Drag { none, pressed, pan, mark };
+    // What stands on the axis in a box of its own; empty where it does not.
+    struct Label {
+        QString text;
+        QRect rect;
+    };
+    Label mark_label(const TimeAxis& axis) const;
+    Label cursor_label(const TimeAxis& axis) const;
     void paint_axis(QPainter& painter, const TimeAxis& axis) const;
     void paint_mark(QPainter& painter, const TimeAxis& axis) const;
     void paint_cursor(QPainter& painter, const TimeAxis& axis) const;
     void update_cursor_column();
-    QString cursor_label() const;
-    QRect cursor_label_rect(double x) const;
 
     Focus& focus_;
     Palette palette_;
     Body paint_body_;
     std::function<std::optional<TimeRange>()> selection_;
-    int left_px_ = 0, right_px_ = 0;
+    int left_px_ = 0, right_px_ = 0, below_px_ = 0;
     Drag drag_ = Drag::none;
     QPoint pressed_at_;
     int64_t pressed_ns_ = 0;

@@ -2,8 +2,10 @@
 
 #include <vector>
 
+#include "gui/view/memory_view.h"
 #include "gui/view/pages_view.h"
 #include "gui/view/run_view.h"
+#include "gui/view/streams_view.h"
 #include "gui/view/verdict_view.h"
 
 namespace headroom::gui {
@@ -19,6 +21,8 @@ View* make(Document& document, Focus& focus) {
 std::span<const ViewEntry> view_entries() {
     static const std::vector<ViewEntry> entries{
         {"verdict", "Verdict", make<VerdictView>},
+        {"memory", "Memory", make<MemoryView>},
+        {"streams", "Streams", make<StreamsView>},
         {"pages", "Page traffic", make<PagesView>},
         {"run", "Run", make<RunView>},
     };
