@@ -68,7 +68,7 @@ Document::Document(QObject* parent) : QObject(parent) {
 }
 
 QString Document::title() const {
-    return QString::fromStdString(path_.filename().string());
+    return name_;
 }
 
 const Plan* Document::plan() const {
@@ -112,7 +112,8 @@ void Document::open(const std::filesystem::path& path) {
     reading_.start<Opened>([path](const Progress&) { return open_file(path); },
                            [this, path](Result<Opened> result) {
                                if (result) {
-                                   take(std::move(*result), path);
+                                   take(std::move(*result), path,
+                                        QString::fromStdString(path.filename().string()));
                                } else {
                                    tell(result.error());
                                }
@@ -134,15 +135,21 @@ void Document::close() {
     forget();
     kind_ = Kind::none;
     path_.clear();
+    name_.clear();
     Q_EMIT opened();
     Q_EMIT verdict_changed();
     Q_EMIT answer_changed();
     Q_EMIT steps_changed();
 }
 
-void Document::take(Opened opened_file, const std::filesystem::path& path) {
+void Document::open_plan(Plan plan, const QString& name) {
+    take(Opened{{}, std::make_shared<const Plan>(std::move(plan)), {}}, {}, name);
+}
+
+void Document::take(Opened opened_file, const std::filesystem::path& path, const QString& name) {
     forget();
     path_ = path;
+    name_ = name;
     Q_EMIT cleared_error();
     if (opened_file.scenario) {
         kind_ = Kind::scenario;

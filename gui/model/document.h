@@ -38,10 +38,12 @@ public:
 
     Kind kind() const { return kind_; }
     const std::filesystem::path& path() const { return path_; }
-    QString title() const;  // of the window: the file's name
+    QString title() const;  // of the window: the file's name, or that of a plan without a file
 
     // Reads the file on a worker thread; then opened() or failed(). What was open stays until then.
     void open(const std::filesystem::path& path);
+    // A plan that was found, not read: path() is empty. What was open is closed.
+    void open_plan(Plan plan, const QString& name);
     // The step of a measured run lies beside the prediction of what is open, if it is of the same plan.
     void set_measured(StepPtr step);
     // Reads a measured run and lays it beside the prediction: of the same plan, or of one with the same ops.
@@ -85,7 +87,7 @@ Q_SIGNALS:
     void progressed(const QString& text, double share);
 
 private:
-    void take(Opened opened, const std::filesystem::path& path);
+    void take(Opened opened, const std::filesystem::path& path, const QString& name);
     void forget();
     void replan();
     void answer_scenario();
@@ -98,6 +100,7 @@ private:
     Kind kind_ = Kind::none;
     Side side_ = Side::predicted;
     std::filesystem::path path_;
+    QString name_;
     Knobs knobs_;
     std::shared_ptr<const Scenario> scenario_;
     std::optional<Verdict> verdict_;

@@ -16,12 +16,6 @@ struct Pattern {
     auto operator<=>(const Pattern&) const = default;
 };
 
-bool sparse_layer(const Plan& plan, int64_t layer) {
-    const Decisions& d = plan.decisions;
-    return d.attention.sparse &&
-           (plan.model.layers[static_cast<size_t>(layer)].window == 0 || !d.honour_windows);
-}
-
 void end_chunk(ChunkRuns& runs) {
     runs.begin.push_back(static_cast<uint32_t>(runs.runs.size()));
 }
@@ -238,7 +232,7 @@ PageMap make_page_map(const Plan& plan, const Timeline& timeline) {
         for (int64_t l = 0; l < map.layers; ++l) {
             Pattern pattern;
             pattern.chunks = reading[i][static_cast<size_t>(l)];
-            if (sparse_layer(plan, l) && !selections.layers.empty())
+            if (selects_pages(plan, l) && !selections.layers.empty())
                 pattern.selection = l % static_cast<int64_t>(selections.layers.size());
             else
                 pattern.window = d.honour_windows ? plan.model.layers[static_cast<size_t>(l)].window : 0;

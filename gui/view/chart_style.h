@@ -3,6 +3,7 @@
 
 #include <QCategoryAxis>
 #include <QChart>
+#include <QChartView>
 #include <vector>
 
 #include "gui/paint/palette.h"
@@ -10,9 +11,9 @@
 
 namespace headroom::gui {
 
-// No title, no legend, no margins, no animation: room for the data.
-void make_plain(QChart& chart);
-void colour(QChart& chart, const Palette& palette);
+// No title, no legend, no margins, no scroll bars, no animation: room for the data. The view has a chart.
+void make_plain(QChartView& view);
+void colour(QChartView& view, const Palette& palette);
 void colour(QAbstractAxis& axis, const Palette& palette);
 // Ticks with words at their values, over [low, high].
 void set_ticks(QCategoryAxis& axis, const std::vector<Tick>& ticks, double low, double high);

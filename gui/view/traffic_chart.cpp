@@ -39,7 +39,8 @@ TrafficChart::TrafficChart(QWidget* parent)
         series_->append(set);
     }
     series_->setBarWidth(0.8);
-    make_plain(*chart_);
+    setChart(chart_);
+    make_plain(*this);
     chart_->addSeries(series_);
     chart_->addAxis(chunks_, Qt::AlignBottom);
     chart_->addAxis(amounts_, Qt::AlignLeft);
@@ -49,12 +50,6 @@ TrafficChart::TrafficChart(QWidget* parent)
     amounts_->setLabelsPosition(QCategoryAxis::AxisLabelsPositionOnValue);
     series_->attachAxis(chunks_);
     series_->attachAxis(amounts_);
-    setChart(chart_);
-    setFrameShape(QFrame::NoFrame);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setFocusPolicy(Qt::NoFocus);  // the map above it has the keys
-    setMouseTracking(true);
     setAccessibleName(tr("Traffic of each chunk"));
     restyle();
 }
@@ -65,7 +60,7 @@ void TrafficChart::set_palette(const Palette& palette) {
 }
 
 void TrafficChart::restyle() {
-    colour(*chart_, palette_);
+    colour(*this, palette_);
     const std::vector<LegendEntry> entries = legend();
     for (size_t p = 0, e = 0; p < kTrafficParts; ++p) {
         if (unit_ == TrafficUnit::bytes && (p == 1 || p == 2)) continue;

@@ -6,6 +6,7 @@
 #include "gui/view/pages_view.h"
 #include "gui/view/run_view.h"
 #include "gui/view/streams_view.h"
+#include "gui/view/sweep_view.h"
 #include "gui/view/verdict_view.h"
 
 namespace headroom::gui {
@@ -24,6 +25,7 @@ std::span<const ViewEntry> view_entries() {
         {"memory", "Memory", make<MemoryView>},
         {"streams", "Streams", make<StreamsView>},
         {"pages", "Page traffic", make<PagesView>},
+        {"sweep", "Sweep", make<SweepView>},
         {"run", "Run", make<RunView>},
     };
     return entries;

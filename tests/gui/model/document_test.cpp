@@ -152,6 +152,23 @@ TEST(Document, APlanIsPricedAsItStands) {
     EXPECT_TRUE(d.answer_final());
 }
 
+TEST(Document, APlanWithoutAFileIsOpenedInPlaceOfTheScenario) {
+    Document d;
+    d.open(scenario("qwen2.5-7b-64k-exact-h200"));
+    ASSERT_TRUE(becomes([&] { return d.answer() != nullptr; }));
+    EXPECT_EQ(d.title(), "qwen2.5-7b-64k-exact-h200.toml");
+    const Plan plan = d.answer()->plan;
+    QSignalSpy opened(&d, &Document::opened);
+    d.open_plan(plan, "chunked at 64Ki");
+    EXPECT_EQ(opened.count(), 1);
+    EXPECT_EQ(d.kind(), Document::Kind::plan);
+    EXPECT_EQ(d.title(), "chunked at 64Ki");
+    EXPECT_TRUE(d.path().empty());
+    EXPECT_EQ(d.scenario(), nullptr);
+    ASSERT_TRUE(becomes([&] { return d.step() != nullptr; }));
+    EXPECT_EQ(*d.plan(), plan);
+}
+
 TEST(Document, BrokenFilesOfEveryKindAreErrors) {
     const QTemporaryDir folder;
     const std::filesystem::path root = folder.path().toStdString();
