@@ -183,14 +183,23 @@ void SweepPanel::paint_budget(QPainter& painter, const QRectF& plot) const {
 // A line down from where each strategy still fits; above the first panel the name and the context.
 void SweepPanel::paint_limits(QPainter& painter, const QRectF& plot) const {
     const QFontMetrics metrics(font());
+    struct Mark {
+        const SweepLimit* limit;
+        size_t style;
+        Tokens at;
+    };
+    std::vector<Mark> marks;
+    for (const SweepLimit& limit : picture_->limits) {
+        if (!limit.stops_at) continue;
+        const auto name = std::find(picture_->strategies.begin(), picture_->strategies.end(), limit.strategy);
+        marks.push_back({&limit, picture_->styles[static_cast<size_t>(name - picture_->strategies.begin())],
+                         limit.fits_to.value_or(*limit.stops_at)});
+    }
+    // The rightmost on top: no line passes through the words to its left.
+    std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.at > b.at; });
     int row = 1;  // below the budget's
-    for (size_t i = 0; i < picture_->strategies.size(); ++i) {
-        const auto limit =
-            std::find_if(picture_->limits.begin(), picture_->limits.end(),
-                         [&](const SweepLimit& l) { return l.strategy == picture_->strategies[i]; });
-        if (limit == picture_->limits.end() || !limit->stops_at) continue;
-        const CurveStyle style = curve_style(picture_->styles[i], palette_);
-        const Tokens at = limit->fits_to.value_or(*limit->stops_at);
+    for (const auto& [limit, style_index, at] : marks) {
+        const CurveStyle style = curve_style(style_index, palette_);
         const double share = (log_position(static_cast<double>(at.count())) - contexts_->min()) /
                              (contexts_->max() - contexts_->min());
         const double x = plot.left() + share * plot.width();

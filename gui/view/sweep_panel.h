@@ -20,8 +20,8 @@ struct SweepPicture {
     std::vector<std::string> strategies;  // those drawn, in the order of their styles
     std::vector<size_t> styles;           // of each of them
     std::vector<SweepPoint> points;
-    std::vector<SweepLimit> limits;
-    Tokens from{1}, to{2};  // the contexts that the axis shows
+    std::vector<SweepLimit> limits;  // of those drawn
+    Tokens from{1}, to{2};           // the contexts that the axis shows
 };
 
 class SweepPanel : public QChartView {

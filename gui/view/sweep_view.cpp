@@ -62,6 +62,7 @@ SweepView::SweepView(Document& document, Focus& focus, QWidget* parent)
     rows_->verticalHeader()->hide();
     rows_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
     rows_->horizontalHeader()->setHighlightSections(false);
+    rows_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     rows_->horizontalHeader()->setStretchLastSection(true);
     rows_->setAccessibleName(tr("Points of the sweep"));
     rows_->setObjectName("points");
@@ -71,7 +72,9 @@ SweepView::SweepView(Document& document, Focus& focus, QWidget* parent)
     halves->setStretchFactor(0, 3);
     halves->setStretchFactor(1, 2);
     halves->setChildrenCollapsible(false);
-    halves->setSizes({850, 700});
+    halves->setObjectName("halves");
+    connect(halves, &QSplitter::splitterMoved, this, [this] { moved_ = true; });
+    halves_ = halves;
     auto* column = new QVBoxLayout(body_);
     column->setContentsMargins(8, 8, 8, 8);
     column->setSpacing(4);
@@ -200,6 +203,11 @@ void SweepView::showEvent(QShowEvent* event) {
     if (dirty_) wanted_.start();
 }
 
+void SweepView::resizeEvent(QResizeEvent* event) {
+    View::resizeEvent(event);
+    if (!moved_) halves_->setSizes({width() * 5 / 9, width() * 4 / 9});
+}
+
 void SweepView::want() {
     if (!scenario_) return;
     dirty_ = true;
@@ -312,7 +320,6 @@ void SweepView::show_points() {
     if (shown && current.isValid()) {
         for (SweepPanel* panel : panels_) panel->mark(static_cast<size_t>(current.row()));
     }
-    rows_->resizeColumnsToContents();
     show_state();
 }
 

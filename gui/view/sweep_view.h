@@ -16,6 +16,7 @@ class QLabel;
 class QLineEdit;
 class QProgressBar;
 class QPushButton;
+class QSplitter;
 class QStackedLayout;
 class QTableView;
 
@@ -41,6 +42,7 @@ Q_SIGNALS:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QLayout* make_controls();
@@ -76,6 +78,8 @@ private:
     QString failure_;
     std::array<SweepPanel*, 3> panels_{};
     QTableView* rows_;
+    QSplitter* halves_ = nullptr;
+    bool moved_ = false;  // by hand: the halves keep their sizes
 };
 
 }  // namespace headroom::gui
