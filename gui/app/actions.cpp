@@ -188,8 +188,8 @@ void MainWindow::ask_export() {
     View* view = current_view();
     if (view == nullptr || !view->has_content())
         return messages_->show_note(tr("This view shows nothing to export yet."));
-    const QString name =
-        QString::fromStdString(document_->path().stem().string()) + "-" + view->objectName() + ".png";
+    const QString stem = QString::fromStdString(document_->path().stem().string());
+    const QString name = (stem.isEmpty() ? "plan" : stem) + "-" + view->objectName() + ".png";
     const QString file = QFileDialog::getSaveFileName(this, tr("Export the view"), name,
                                                       tr("Picture (*.png);;Drawing (*.svg);;Table (*.csv)"));
     if (file.isEmpty()) return;

@@ -97,9 +97,12 @@ void MainWindow::opened() {
     const bool any = document_->kind() != Document::Kind::none;
     pages_->setCurrentIndex(any ? 1 : 0);
     show_title();
-    if (any) {
+    if (any && !document_->path().empty()) {
         remember_file(QString::fromStdString(document_->path().string()));
         take_up_sidecar();
+    } else {  // a plan that has no file has nothing beside it
+        taken_ = Sidecar{};
+        pending_ = false;
     }
     welcome_->set_recent(recent_files());
     fill_recent();
@@ -121,7 +124,7 @@ void MainWindow::take_up_sidecar() {
 
 // Written only where it says something else than what is there.
 void MainWindow::keep_sidecar() {
-    if (document_->kind() == Document::Kind::none) return;
+    if (document_->kind() == Document::Kind::none || document_->path().empty()) return;
     Sidecar now;
     now.view = current_view() != nullptr ? current_view()->objectName() : QString();
     now.knobs = document_->knobs().values();

@@ -7,6 +7,7 @@
 #include <QSlider>
 #include <QSpinBox>
 #include <QToolButton>
+#include <cmath>
 
 #include "gui/model/text.h"
 #include "gui/view/pages_view.h"
@@ -106,9 +107,8 @@ void PagesView::follow_cursor() {
     map_->set_now(ns);
     const int64_t whole = focus().whole().end_ns;
     const QSignalBlocker quiet(slider_);
-    slider_->setValue(ns && whole > 0 ? static_cast<int>(static_cast<double>(*ns) /
-                                                         static_cast<double>(whole) * kSliderSteps)
-                                      : 0);
+    const double share = ns && whole > 0 ? static_cast<double>(*ns) / static_cast<double>(whole) : 0;
+    slider_->setValue(static_cast<int>(std::lround(share * kSliderSteps)));
     const WorkSpan* span = ns && data_ ? data_->times.at(*ns) : nullptr;
     const bool of_pass = span != nullptr && (span->pass == Pass::fill || span->pass == Pass::gradient);
     if (playing() && of_pass && span->pass != pass())

@@ -36,6 +36,7 @@ SweepView::SweepView(Document& document, Focus& focus, QWidget* parent)
       progress_(new QProgressBar),
       limits_(new QLabel),
       complaint_(new QLabel),
+      note_(new QLabel),
       rows_(new QTableView) {
     missing_->setAlignment(Qt::AlignCenter);
     missing_->setWordWrap(true);
@@ -80,6 +81,7 @@ SweepView::SweepView(Document& document, Focus& focus, QWidget* parent)
     column->setSpacing(4);
     column->addLayout(make_controls());
     column->addWidget(complaint_);
+    column->addWidget(note_);
     column->addWidget(halves, 1);
     column->addWidget(limits_);
     pages_->addWidget(missing_);
@@ -272,6 +274,8 @@ void SweepView::show_state() {
     if (chosen().empty()) failure_ = tr("No strategy is chosen.");
     complaint_->setText(failure_);
     complaint_->setVisible(!failure_.isEmpty());
+    note_->setText(tr("Open in the other views: %1.").arg(document().title()));
+    note_->setVisible(opened_here_);
 }
 
 void SweepView::show_points() {
@@ -338,6 +342,7 @@ void SweepView::open_plan(int row) {
     document().open_plan(
         point.plan,
         tr("%1 at %2 tokens").arg(text_of(point.strategy), text_of(format_tokens(point.context))));
+    show_state();
 }
 
 QByteArray SweepView::csv() const {

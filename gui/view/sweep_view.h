@@ -74,7 +74,7 @@ private:
     QPushButton* go_;
     QProgressBar* progress_;
     std::vector<QCheckBox*> boxes_;
-    QLabel *limits_, *complaint_;
+    QLabel *limits_, *complaint_, *note_;
     QString failure_;
     std::array<SweepPanel*, 3> panels_{};
     QTableView* rows_;

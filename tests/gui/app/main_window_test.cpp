@@ -129,6 +129,23 @@ TEST(MainWindow, ABrokenSidecarIsSaidAndTheFileOpensAllTheSame) {
     ASSERT_TRUE(answered(window));
 }
 
+TEST(MainWindow, APlanThatHasNoFileIsNoRecentFileAndLeavesNoSidecar) {
+    MainWindow window;
+    window.show();
+    window.open(shipped("qwen2.5-7b-64k-exact-h200"));
+    ASSERT_TRUE(answered(window));
+    const QStringList recent = recent_files();
+    const Plan plan = window.document().answer()->plan;
+    window.document().open_plan(plan, "chunked at 64Ki tokens");
+    EXPECT_TRUE(window.windowTitle().contains("chunked at 64Ki tokens"))
+        << window.windowTitle().toStdString();
+    EXPECT_FALSE(window.messages().isVisible()) << window.messages().text().toStdString();
+    EXPECT_EQ(recent_files(), recent);
+    window.show_view("sweep");
+    window.close();
+    EXPECT_FALSE(std::filesystem::exists(sidecar_path("")));
+}
+
 TEST(MainWindow, TheQuestionMarkShowsTheKeys) {
     MainWindow window;
     window.show();

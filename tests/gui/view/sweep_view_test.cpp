@@ -143,6 +143,7 @@ TEST_F(SweepViewTest, EnterOpensThePlanAndTheSweepStays) {
     ASSERT_EQ(chosen.count(), 1);
     EXPECT_EQ(document.kind(), Document::Kind::plan);
     EXPECT_EQ(document.title(), "chunked at 16Ki tokens");
+    EXPECT_TRUE(words().contains("Open in the other views: chunked at 16Ki tokens."));
     ASSERT_TRUE(becomes([&] { return document.answer() != nullptr; }));
     EXPECT_EQ(document.answer()->plan.context, Tokens(16384));
     EXPECT_TRUE(view.has_content());
