@@ -115,6 +115,9 @@ SweepView::SweepView(Document& document, Focus& focus, QWidget* parent)
 }
 
 QLayout* SweepView::make_controls() {
+    // Two rows: a window of 800 pixels shows them whole.
+    auto* rows = new QVBoxLayout;
+    rows->setSpacing(4);
     auto* row = new QHBoxLayout;
     row->setSpacing(8);
     for (const Strategy* s : strategies()) {
@@ -123,6 +126,7 @@ QLayout* SweepView::make_controls() {
         box->setChecked(true);
         box->setObjectName(text_of(s->name()));
         box->setIconSize(QSize(30, 16));
+        box->setMinimumWidth(60);  // a narrower window cuts names off rather than grow
         boxes_.push_back(box);
         row->addWidget(box);
         connect(box, &QCheckBox::toggled, this, [this] {
@@ -130,7 +134,10 @@ QLayout* SweepView::make_controls() {
             want();
         });
     }
-    row->addSpacing(16);
+    row->addStretch(1);
+    rows->addLayout(row);
+    row = new QHBoxLayout;
+    row->setSpacing(8);
     const std::pair<QLineEdit*, QString> fields[] = {{from_, tr("&Contexts from")}, {to_, tr("&to")}};
     for (const auto& [edit, words] : fields) {
         auto* label = new QLabel(words);
@@ -156,7 +163,8 @@ QLayout* SweepView::make_controls() {
     keep.setRetainSizeWhenHidden(true);
     progress_->setSizePolicy(keep);
     row->addWidget(progress_, 1);
-    return row;
+    rows->addLayout(row);
+    return rows;
 }
 
 void SweepView::set_palette(const Palette& palette) {
