@@ -6,14 +6,18 @@
 
 namespace headroom::gui {
 
-void make_plain(QChartView& view) {
-    QChart& chart = *view.chart();
+void make_plain(QChart& chart) {
     chart.legend()->hide();
     chart.setMargins(QMargins(0, 0, 0, 0));
     chart.layout()->setContentsMargins(0, 0, 0, 0);
+    chart.setBackgroundRoundness(0);
     chart.setAnimationOptions(QChart::NoAnimation);
+}
+
+void make_plain(QChartView& view) {
+    make_plain(*view.chart());
     // The chart's own background keeps its size once the plot area is set by hand.
-    chart.setBackgroundVisible(false);
+    view.chart()->setBackgroundVisible(false);
     view.setFrameShape(QFrame::NoFrame);
     view.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     view.setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -32,10 +36,17 @@ void colour(QAbstractAxis& axis, const Palette& palette) {
     axis.setTitleFont(plain);
 }
 
+void colour(QChart& chart, const Palette& palette) {
+    chart.setBackgroundBrush(palette.background);
+    chart.setBackgroundPen(Qt::NoPen);
+    chart.setPlotAreaBackgroundVisible(false);
+    const QList<QAbstractAxis*> axes = chart.axes();
+    for (QAbstractAxis* axis : axes) colour(*axis, palette);
+}
+
 void colour(QChartView& view, const Palette& palette) {
     view.setBackgroundBrush(palette.background);
-    const QList<QAbstractAxis*> axes = view.chart()->axes();
-    for (QAbstractAxis* axis : axes) colour(*axis, palette);
+    colour(*view.chart(), palette);
 }
 
 void set_ticks(QCategoryAxis& axis, const std::vector<Tick>& ticks, double low, double high) {

@@ -11,8 +11,11 @@
 
 namespace headroom::gui {
 
-// No title, no legend, no margins, no scroll bars, no animation: room for the data. The view has a chart.
+// No title, no legend, no margins, no animation: room for the data.
+void make_plain(QChart& chart);
+// The same of the chart in a view without frame and scroll bars, whose plot area is set by hand.
 void make_plain(QChartView& view);
+void colour(QChart& chart, const Palette& palette);
 void colour(QChartView& view, const Palette& palette);
 void colour(QAbstractAxis& axis, const Palette& palette);
 // Ticks with words at their values, over [low, high].
