@@ -21,12 +21,9 @@ View* make(Document& document, Focus& focus) {
 
 std::span<const ViewEntry> view_entries() {
     static const std::vector<ViewEntry> entries{
-        {"verdict", "Verdict", make<VerdictView>},
-        {"memory", "Memory", make<MemoryView>},
-        {"streams", "Streams", make<StreamsView>},
-        {"pages", "Page traffic", make<PagesView>},
-        {"sweep", "Sweep", make<SweepView>},
-        {"run", "Run", make<RunView>},
+        {"verdict", "Verdict", make<VerdictView>}, {"memory", "Memory", make<MemoryView>},
+        {"streams", "Streams", make<StreamsView>}, {"pages", "Page traffic", make<PagesView>},
+        {"sweep", "Sweep", make<SweepView>},       {"run", "Run", make<RunView>},
     };
     return entries;
 }
