@@ -63,7 +63,7 @@ std::vector<Parameter> adapter_list(const Model& m, const Recipe& recipe) {
     return list;
 }
 
-std::vector<LayerAdapters> adapters_in(const Model& m, const Recipe& recipe, const at::Tensor& flat) {
+LayerAdapters layer_adapters_in(const Model& m, const Recipe& recipe, const at::Tensor& flat) {
     const int64_t r = recipe.lora_rank;
     int64_t offset = 0;
     const auto next = [&](int64_t rows, int64_t columns) {
@@ -72,15 +72,21 @@ std::vector<LayerAdapters> adapters_in(const Model& m, const Recipe& recipe, con
         return view;
     };
     const std::array<Group, kProjections> groups = groups_of(m, recipe);
-    std::vector<LayerAdapters> layers(static_cast<size_t>(m.layer_count()));
-    for (LayerAdapters& layer : layers) {
-        for (size_t g = 0; g < groups.size(); ++g) {
-            if (groups[g].targets.empty()) continue;
-            layer[g].a = next(static_cast<int64_t>(groups[g].targets.size()) * r, groups[g].in);
-            for (const Target& t : groups[g].targets)
-                layer[g].parts.push_back({t.first, t.size, next(t.size, r)});
-        }
+    LayerAdapters layer;
+    for (size_t g = 0; g < groups.size(); ++g) {
+        if (groups[g].targets.empty()) continue;
+        layer[g].a = next(static_cast<int64_t>(groups[g].targets.size()) * r, groups[g].in);
+        for (const Target& t : groups[g].targets)
+            layer[g].parts.push_back({t.first, t.size, next(t.size, r)});
     }
+    return layer;
+}
+
+std::vector<LayerAdapters> adapters_in(const Model& m, const Recipe& recipe, const at::Tensor& flat) {
+    std::vector<LayerAdapters> layers;
+    const int64_t of_layer = flat.numel() / m.layer_count();
+    for (int64_t l = 0; l < m.layer_count(); ++l)
+        layers.push_back(layer_adapters_in(m, recipe, flat.narrow(0, l * of_layer, of_layer)));
     return layers;
 }
 

@@ -36,6 +36,8 @@ using LayerAdapters = std::array<AdapterGroup, kProjections>;  // by Projection
 std::vector<Parameter> adapter_list(const Model& model, const Recipe& recipe);
 // By layer: views of a flat buffer; nothing is copied.
 std::vector<LayerAdapters> adapters_in(const Model& model, const Recipe& recipe, const at::Tensor& flat);
+// Those of one layer alone in a flat buffer.
+LayerAdapters layer_adapters_in(const Model& model, const Recipe& recipe, const at::Tensor& flat);
 
 // y [T, out] += scale B (A x) of x [T, in]. `inner` [T, n r]: scratch.
 void adapter_forward(const AdapterGroup& group, double scale, const at::Tensor& x, at::Tensor y,

@@ -81,14 +81,12 @@ void update_block(const OptimizerBuffers& b, const Factors<T>& f, uint64_t seed,
 }
 
 template <class T>
-void update_on_cpu(const OptimizerBuffers& b, int64_t first, int64_t count, const OptimizerStep& step) {
+void update_on_cpu(const OptimizerBuffers& b, int64_t count, const OptimizerStep& step) {
     const Factors<T> f(step);
-    const int64_t last = first + count;
-    at::parallel_for(
-        first / kStateBlock, ceil_div(last, kStateBlock), kGrain, [&](int64_t begin, int64_t end) {
-            for (int64_t block = begin; block < end; ++block)
-                update_block(b, f, step.seed, block * kStateBlock, std::min(last, (block + 1) * kStateBlock));
-        });
+    at::parallel_for(0, ceil_div(count, kStateBlock), kGrain, [&](int64_t begin, int64_t end) {
+        for (int64_t block = begin; block < end; ++block)
+            update_block(b, f, step.seed, block * kStateBlock, std::min(count, (block + 1) * kStateBlock));
+    });
 }
 
 }  // namespace
@@ -123,10 +121,24 @@ OptimizerState optimizer_state_in(const Recipe& recipe, int64_t count, const at:
     return state;
 }
 
+OptimizerState piece_of(const OptimizerState& state, int64_t first, int64_t count) {
+    const auto part = [](const at::Tensor& t, int64_t from, int64_t size) {
+        return t.defined() ? t.narrow(0, from, size) : t;
+    };
+    const int64_t block = first / kStateBlock, blocks = ceil_div(count, kStateBlock);
+    return {part(state.master, first, count), part(state.first_scales, block, blocks),
+            part(state.second_scales, block, blocks), part(state.first, first, count),
+            part(state.second, first, count)};
+}
+
 void optimizer_update(const at::Tensor& weights, const at::Tensor& gradients, const OptimizerState& state,
-                      int64_t first, int64_t count, const OptimizerStep& step) {
+                      int64_t first, const OptimizerStep& step) {
+    const int64_t count = weights.numel();
     TORCH_CHECK(first % kStateBlock == 0, "an update begins at parameter ", first, ", inside a block of ",
                 kStateBlock);
+    TORCH_CHECK(gradients.numel() == count, gradients.numel(), " gradients of ", count, " parameters");
+    OptimizerStep own = step;
+    own.seed = seed_from(step.seed, first);
     OptimizerBuffers b;
     b.weights = weights.data_ptr();
     b.gradients = gradients.data_ptr();
@@ -142,11 +154,11 @@ void optimizer_update(const at::Tensor& weights, const at::Tensor& gradients, co
     if (weights.is_cuda()) {
         TORCH_CHECK(!wide && b.gradient != Format::fp64 && b.moment != Format::fp64,
                     "the optimizer computes in fp32 on a GPU");
-        kernels::optimizer_update(b, first, count, step, current_stream());
+        kernels::optimizer_update(b, count, own, current_stream());
         return check_launch("optimizer");
     }
-    if (wide) return update_on_cpu<double>(b, first, count, step);
-    update_on_cpu<float>(b, first, count, step);
+    if (wide) return update_on_cpu<double>(b, count, own);
+    update_on_cpu<float>(b, count, own);
 }
 
 }  // namespace headroom::engine

@@ -21,10 +21,14 @@ struct OptimizerState {
 // of m, scales of v, m, v. The number formats are the recipe's.
 OptimizerState optimizer_state_in(const Recipe& recipe, int64_t count, const at::Tensor& bytes);
 
-// Updates parameters [first, first + count) of `weights` (fp64, fp32 or bf16, flat, as `gradients` and the
-// state are); first is a multiple of kernels::kStateBlock. What it computes: kernels/optimizer.h; in fp64
-// where the weights are, else in fp32.
+// That of parameters [first, first + count), first a multiple of kernels::kStateBlock; nothing is copied.
+OptimizerState piece_of(const OptimizerState& state, int64_t first, int64_t count);
+
+// Updates a piece: `weights` (fp64, fp32 or bf16, flat), with the gradients and the state of the same
+// parameters. `first`: the first of them among all that are trained, a multiple of kernels::kStateBlock; the
+// bits do not depend on how they are cut. What it computes: kernels/optimizer.h; in fp64 where the weights
+// are, else in fp32.
 void optimizer_update(const at::Tensor& weights, const at::Tensor& gradients, const OptimizerState& state,
-                      int64_t first, int64_t count, const kernels::OptimizerStep& step);
+                      int64_t first, const kernels::OptimizerStep& step);
 
 }  // namespace headroom::engine

@@ -54,4 +54,12 @@ std::vector<Parameter> parameter_list(const Model& model);
 // Views of a flat buffer of count_parameters().total() elements; nothing is copied.
 ModelParameters parameters_in(const Model& model, const at::Tensor& flat);
 
+// Where one layer stands in the buffer: matrices and norms, and apart from them its biases. Elements.
+struct LayerRange {
+    int64_t first = 0, count = 0, bias_first = 0, bias_count = 0;
+};
+LayerRange layer_range(const Model& model, int64_t layer);
+// Views of one layer alone in a flat buffer: its matrices and norms, then its biases.
+LayerParameters layer_in(const Model& model, const at::Tensor& flat);
+
 }  // namespace headroom::engine

@@ -14,7 +14,8 @@ inline constexpr int64_t kStateBlock = 256;
 
 enum class Format : uint8_t { none, fp64, fp32, bf16, int8 };
 
-// Where all trained parameters and what belongs to them lie; element i of each belongs to parameter i.
+// Where a piece of the trained parameters and what belongs to them lie; element i of each belongs to
+// parameter i of the piece.
 struct OptimizerBuffers {
     void* weights = nullptr;
     const void* gradients = nullptr;
@@ -38,9 +39,10 @@ struct OptimizerStep {
     uint64_t seed = 0;  // of this step's rounding
 };
 
-// Parameters [first, first + count), first a multiple of kStateBlock, all on the device; weights and
-// gradients fp32 or bf16.
-void optimizer_update(const OptimizerBuffers& buffers, int64_t first, int64_t count,
-                      const OptimizerStep& step, cudaStream_t stream);
+// All `count` parameters of a piece, on the device; weights and gradients fp32 or bf16. The rounding of
+// parameter i of a piece is that of i + first of all where the seed is seed_from(seed, first).
+void optimizer_update(const OptimizerBuffers& buffers, int64_t count, const OptimizerStep& step,
+                      cudaStream_t stream);
+uint64_t seed_from(uint64_t seed, int64_t first);
 
 }  // namespace headroom::engine::kernels

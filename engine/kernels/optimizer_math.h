@@ -55,8 +55,9 @@ HEADROOM_BOTH uint64_t mix(uint64_t z) {
 struct Noise {
     uint32_t weight, first, second;
 };
+inline constexpr uint64_t kSeedStep = 0x9e3779b97f4a7c15ull;
 HEADROOM_BOTH Noise noise_of(uint64_t seed, int64_t index) {
-    const uint64_t z = mix(seed + (static_cast<uint64_t>(index) + 1) * 0x9e3779b97f4a7c15ull);
+    const uint64_t z = mix(seed + (static_cast<uint64_t>(index) + 1) * kSeedStep);
     return {static_cast<uint32_t>(z >> 48), static_cast<uint32_t>(z >> 32) & 0xffffu,
             static_cast<uint32_t>(z >> 16) & 0xffffu};
 }

@@ -204,8 +204,14 @@ void Executor::State::add_own_sums() {
 void Executor::State::embed_backward() {
     const at::Tensor ids = tokens_.select(0, sequence_).narrow(0, chunk_first(), rows_);
     const at::Tensor dx = rows("d hidden", plan.model.hidden);
-    if (embedding_scale_ == 1) return add_rows(ids, dx, sums_.embedding);
-    sums_.embedding.index_add_(0, ids, dx.to(sums_.embedding.scalar_type()), embedding_scale_);
+    if (plan.decisions.gradients_home == Home::device) return add_embedding_rows(ids, dx, sums_.embedding);
+    embedding_row_gradients().copy_(dx);
+}
+
+void Executor::State::add_embedding_rows(const at::Tensor& ids, const at::Tensor& rows,
+                                         at::Tensor table) const {
+    if (embedding_scale_ == 1) return add_rows(ids, rows, table);
+    table.index_add_(0, ids, rows.to(table.scalar_type()), embedding_scale_);
 }
 
 }  // namespace headroom::engine

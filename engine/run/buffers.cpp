@@ -24,12 +24,13 @@ at::Tensor Executor::State::view(const std::string& name, at::IntArrayRef sizes,
     int64_t elements = 1;
     for (const int64_t s : sizes) elements *= s;
     const int64_t bytes = elements * static_cast<int64_t>(c10::elementSize(type));
-    TORCH_CHECK(b.tier == Tier::device && offset + bytes <= b.bytes, "buffer '", name, "' has ", b.bytes,
-                " bytes, not ", offset + bytes);
+    TORCH_CHECK(offset + bytes <= b.bytes, "buffer '", name, "' has ", b.bytes, " bytes, not ",
+                offset + bytes);
     // target_device: else ATen asks CUDA where the memory lies.
+    const at::Tensor& tier = b.tier == Tier::device ? arena : host;
     return at::for_blob(data(b) + offset, sizes)
-        .options(arena.options().dtype(type))
-        .target_device(arena.device())
+        .options(tier.options().dtype(type))
+        .target_device(tier.device())
         .make_tensor();
 }
 

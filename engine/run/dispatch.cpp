@@ -12,7 +12,7 @@ Result<void> Executor::State::run(OpId id) {
     enter(op);
     switch (op.kind) {
         case OpKind::zero:
-            gradients.zero_();
+            (pass_ == Pass::setup ? gradients : begin_sums(op)).zero_();
             break;
         case OpKind::embed:
             embed();
@@ -141,8 +141,23 @@ Result<void> Executor::State::run(OpId id) {
             HEADROOM_CHECK(
                 move_buffer(input_slot_, 0, "host layer inputs", layer_ * input_bytes(), input_bytes()));
             break;
+        case OpKind::load_weights:
+            HEADROOM_CHECK(load_weights(op));
+            break;
+        case OpKind::load_gradients:
+            HEADROOM_CHECK(load_gradients(op));
+            break;
+        case OpKind::store_gradients:
+            HEADROOM_CHECK(store_gradients(op));
+            break;
+        case OpKind::load_states:
+            HEADROOM_CHECK(load_update(op, true));
+            break;
+        case OpKind::store_states:
+            HEADROOM_CHECK(store_update(op));
+            break;
         case OpKind::gradient_norm:
-            gradient_norm_op();
+            gradient_norm_op(op);
             break;
         case OpKind::update:
             update(op);

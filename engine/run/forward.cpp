@@ -9,7 +9,11 @@ void Executor::State::embed() {
     const at::Tensor ids = tokens_.select(0, sequence_).narrow(0, chunk_first(), rows_);
     at::Tensor x = rows(pass_ == Pass::fill ? hidden() : layer_input(0), plan.model.hidden);
     backward_ = false;
-    at::index_select_out(x, parameters_.embedding, 0, ids);
+    if (plan.decisions.weights_home == Home::host) {
+        x.copy_(embedding_rows());
+    } else {
+        at::index_select_out(x, parameters_.embedding, 0, ids);
+    }
     if (embedding_scale_ != 1) x.mul_(embedding_scale_);
     next_norm_ = Norm::attention;
 }

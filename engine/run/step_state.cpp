@@ -54,7 +54,9 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
     }
     const int64_t count = count_parameters(plan.model).total();
     weights = view("weights", {count}, type_);
-    parameters_ = parameters_in(plan.model, weights);
+    // Those of the host have no views: what is loaded has.
+    if (p.decisions.weights_home == Home::device) parameters_ = parameters_in(plan.model, weights);
+    parameters_.layers.resize(plan.model.layers.size());
     trained = weights;
     if (plan.recipe.lora_rank > 0) {
         trained = adapters = view("adapters", {ParameterUnits(plan).adapters}, type_);
@@ -66,12 +68,12 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
         states = view("optimizer states", {bytes}, at::kByte);
         optimizer = optimizer_state_in(plan.recipe, trained.numel(), states);
     }
-    if (adapters.defined()) {
-        adapter_sums_ = adapters_in(plan.model, plan.recipe, gradients);
-        sums_.layers.resize(plan.model.layers.size());
-    } else {
-        sums_ = parameters_in(plan.model, gradients);
+    if (p.decisions.gradients_home == Home::device) {
+        if (adapters.defined()) adapter_sums_ = adapters_in(plan.model, plan.recipe, gradients);
+        if (!adapters.defined()) sums_ = parameters_in(plan.model, gradients);
     }
+    adapter_sums_.resize(plan.model.layers.size());
+    sums_.layers.resize(plan.model.layers.size());
     four_norms_ = plan.model.norms_per_layer == 4;
     gelu_ = plan.model.activation == "gelu_pytorch_tanh";
     embedding_scale_ = at::scalar_tensor(embedding_scale(plan.model), type_).item<double>();
@@ -116,6 +118,13 @@ void Executor::State::begin(const at::Tensor& tokens) {
     const int64_t n = plan.context.count(), batch = plan.recipe.batch;
     TORCH_CHECK(tokens.numel() == batch * n, "expected ", batch, " x ", n, " tokens, got ", tokens.sizes());
     tokens_.copy_(tokens.view({batch, n}));
+    if (plan.decisions.weights_home == Home::host) {
+        const at::Tensor ids = tokens.to(at::kCPU, at::kLong).contiguous();
+        host_ids_.assign(ids.const_data_ptr<int64_t>(), ids.const_data_ptr<int64_t>() + ids.numel());
+    }
+    // No op clears these sums: rows are added to them.
+    if (plan.decisions.gradients_home == Home::host && !adapters.defined() && !plan.model.tied_embeddings)
+        gradients.narrow(0, 0, plan.model.vocabulary * plan.model.hidden).zero_();
     target_scale_ = n > 1 ? 1.0 / static_cast<double>(batch * (n - 1)) : 0;
     loss_sum_.zero_();
     norm_ = 0;
@@ -124,8 +133,9 @@ void Executor::State::begin(const at::Tensor& tokens) {
     backward_ = false;
     selection_copy_ = kNone;
     list_users_.fill(kNone);
-    for (Ring* ring : {&kv_slots_, &own_slots_, &gradient_slots_, &own_gradient_slots_, &output_slots_,
-                       &input_slots_, &input_out_slots_})
+    for (Ring* ring :
+         {&kv_slots_, &own_slots_, &gradient_slots_, &own_gradient_slots_, &output_slots_, &input_slots_,
+          &input_out_slots_, &layer_weight_slots_, &layer_gradient_slots_, &update_slots_})
         ring->item = 0;
     sequence_ = sequence_id_ = 0;
     begin_sequence();

@@ -44,6 +44,13 @@ struct LayerViews {
     at::Tensor out, down;       // [T, H]: before their norms, where a layer has four
 };
 
+// A piece of what the update reads and writes: where it is updated, in a slot or at home.
+struct UpdateViews {
+    int64_t first = 0;              // parameter
+    at::Tensor weights, gradients;  // flat
+    OptimizerState states, home;    // home: the states where they live
+};
+
 // The slots of a Stager (program/stager.h), used in turn.
 struct Ring {
     std::string name;
@@ -166,6 +173,7 @@ private:
     std::string gradient_slot(bool fresh) const;
     void add_own_sums();
     void embed_backward();
+    void add_embedding_rows(const at::Tensor& ids, const at::Tensor& rows, at::Tensor table) const;
 
     // transfers.cpp: copies between the tiers, and from and to the slots that they travel through
     void keep_outputs_or_inputs();  // a merge op that merges nothing
@@ -210,8 +218,26 @@ private:
     Result<void> sum_selected();
     Result<void> store_selected_gradients();
 
+    // homes.cpp: weights, gradients and states that live on the host
+    // Of the layer in work, its matrices and norms (half 0) or biases (1) in the buffer of all parameters.
+    at::Tensor layer_pieces(const at::Tensor& flat, int half) const;
+    std::array<at::Tensor, 2> head_pieces(const at::Tensor& flat) const;
+    at::Tensor in_slot(const std::string& slot, int64_t elements, at::ScalarType type,
+                       int64_t offset = 0) const;
+    Result<void> load_weights(const Op& op);
+    at::Tensor embedding_rows() const;  // [T, H], loaded
+    at::Tensor begin_sums(const Op& op);
+    void add_gradient_copies(const Op& op, const at::Tensor& slot, bool to_slot);
+    Result<void> load_gradients(const Op& op);
+    Result<void> store_gradients(const Op& op);
+    at::Tensor embedding_row_gradients() const;  // [T, H]
+    void scatter_embedding_rows();
+    UpdateViews update_views(int64_t piece) const;
+    Result<void> load_update(const Op& op, bool all);
+    Result<void> store_update(const Op& op);
+
     // update.cpp
-    void gradient_norm_op();
+    void gradient_norm_op(const Op& op);
     void update(const Op& op);
 
     const Layer& layer() const { return plan.model.layers[static_cast<size_t>(layer_)]; }
@@ -224,14 +250,16 @@ private:
     std::unordered_map<std::string, BufferId> by_name_;
     ModelParameters parameters_, sums_;  // sums_: undefined where only adapters are trained
     std::vector<LayerAdapters> adapters_, adapter_sums_;
-    at::ScalarType type_, sum_;  // of activations; of log-sum-exp and running sums
-    at::Tensor tokens_;          // [batch, context] int32, on the device
-    at::Tensor scratch_;         // of sums over tokens (decoder/reductions.h)
+    at::ScalarType type_, sum_;      // of activations; of log-sum-exp and running sums
+    at::Tensor tokens_;              // [batch, context] int32, on the device
+    std::vector<int64_t> host_ids_;  // the same on the host, where weights live there
+    at::Tensor scratch_;             // of sums over tokens (decoder/reductions.h)
     PageUnits units_;
     PageTable pages_, host_pages_;
     Copies copies_;
     Ring kv_slots_, own_slots_, gradient_slots_, own_gradient_slots_, output_slots_, input_slots_,
-        input_out_slots_;
+        input_out_slots_, layer_weight_slots_{"layer weights", 2},
+        layer_gradient_slots_{"layer gradients", 2}, update_slots_{"update", 2};
     std::string input_slot_;             // that the layer's input was loaded to
     std::vector<int64_t> touched_from_;  // by layer: gradient pages exist from this token on
     OpId op_ = kNone;                    // that is handed over

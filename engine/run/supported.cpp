@@ -72,10 +72,11 @@ Result<void> check_supported(const Plan& plan) {
         return refuse("plan.page_copy", "'gather', and attention is dense", "'batch' or 'loop'");
     if (d.load_gradients_forward) return refuse("plan.load_gradients_forward", "true", "false");
     if (d.write_back_clean) return refuse("plan.write_back_clean", "true", "false");
-    if (d.weights_home != Home::device) return refuse("plan.weights_home", "not on the device", "'device'");
-    if (d.gradients_home != Home::device)
-        return refuse("plan.gradients_home", "not on the device", "'device'");
-    if (d.states_home != Home::device) return refuse("plan.states_home", "not on the device", "'device'");
+    for (const auto& [key, home] : {std::pair{"plan.weights_home", d.weights_home},
+                                    {"plan.gradients_home", d.gradients_home},
+                                    {"plan.states_home", d.states_home}}) {
+        if (home == Home::ranks) return refuse(key, "'ranks'", "'device' or 'host'");
+    }
     if (d.gradient_pages != GradientPages::first_touch)
         return refuse("plan.gradient_pages", "'all_at_once'", "'first_touch'");
     if (bytes_of(d.kv, 1) != bytes_of(d.weights, 1))

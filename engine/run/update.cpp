@@ -18,14 +18,16 @@ uint64_t seed_of_step(uint64_t seed, int64_t step) {
 
 }  // namespace
 
-void Executor::State::gradient_norm_op() {
-    squares_.zero_();
-    add_squares(gradients, squares_, scratch_);
-    norm_ = std::sqrt(value_of(squares_));
+// Of all gradients at once, or of those that came from the host, a piece.
+void Executor::State::gradient_norm_op(const Op& op) {
+    const bool here = plan.decisions.gradients_home == Home::device;
+    if (op.piece == 0) squares_.zero_();
+    add_squares(here ? gradients : update_views(op.piece).gradients, squares_, scratch_);
+    if (here || (op.piece + 1) * kUpdatePiece >= gradients.numel()) norm_ = std::sqrt(value_of(squares_));
 }
 
 void Executor::State::update(const Op& op) {
-    const int64_t first = op.piece * kUpdatePiece, count = std::min(kUpdatePiece, trained.numel() - first);
+    const UpdateViews v = update_views(op.piece);
     const auto t = static_cast<double>(steps + 1);
     kernels::OptimizerStep s;
     s.rate = settings.learning_rate;
@@ -37,7 +39,7 @@ void Executor::State::update(const Op& op) {
     s.correction2 = 1 - std::pow(settings.beta2, t);
     s.clip = settings.clip_norm > 0 && norm_ > settings.clip_norm ? settings.clip_norm / norm_ : 1;
     s.seed = seed_of_step(settings.seed, steps);
-    optimizer_update(trained, gradients, optimizer, first, count, s);
+    optimizer_update(v.weights, v.gradients, v.states, v.first, s);
 }
 
 }  // namespace headroom::engine

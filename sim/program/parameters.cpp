@@ -13,6 +13,16 @@ uint32_t link_copy(StepBuilder& builder, WorkKind direction, int64_t bytes) {
 
 }  // namespace
 
+UpdateSlot update_slot(const Plan& plan, int64_t parameters) {
+    const Decisions& d = plan.decisions;
+    const ParameterBytes bytes(plan);
+    UpdateSlot slot;
+    if (d.states_home == Home::host) slot.states = bytes.states_of(parameters).count();
+    if (d.gradients_home == Home::host) slot.gradients = parameters * bytes.gradient;
+    if (d.weights_home == Home::host && plan.recipe.lora_rank == 0) slot.weights = parameters * bytes.weight;
+    return slot;
+}
+
 ParameterFlow::ParameterFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter)
     : plan_(plan),
       builder_(builder),
@@ -39,7 +49,7 @@ ParameterFlow::ParameterFlow(const Plan& plan, StepBuilder& builder, LayerEmitte
     const int64_t largest = *std::max_element(units_.layers.begin(), units_.layers.end());
     const int64_t largest_trained =
         *std::max_element(units_.trainable_layers.begin(), units_.trainable_layers.end());
-    const int64_t head = units_.head > 0 ? units_.head : units_.embedding;
+    const int64_t head = head_parameters();
     const int64_t rows = std::min(plan.decisions.chunk.count(), plan.context.count()) * plan.model.hidden;
     if (off(d.weights_home)) {
         layer_slots_ = Stager(builder, "layer weights", Category::weights, largest * bytes_.weight, 2, 1);
@@ -60,15 +70,9 @@ ParameterFlow::ParameterFlow(const Plan& plan, StepBuilder& builder, LayerEmitte
         }
     }
     piece_ = std::min<int64_t>(kUpdatePiece, std::max<int64_t>(1, trainable));
-    const bool updates = plan.recipe.optimizer != Optimizer::none;
-    if (updates &&
-        (d.states_home == Home::host || d.gradients_home == Home::host || trained_home() == Home::host)) {
-        int64_t slot = 0;
-        if (d.states_home == Home::host) slot += bytes_.states_of(piece_).count();
-        if (d.gradients_home == Home::host) slot += piece_ * bytes_.gradient;
-        if (trained_home() == Home::host) slot += piece_ * bytes_.weight;
-        if (slot > 0) update_slots_ = Stager(builder, "update", Category::optimizer, slot, 2, 1);
-    }
+    const int64_t slot = update_slot(plan, piece_).bytes();
+    if (plan.recipe.optimizer != Optimizer::none && slot > 0)
+        update_slots_ = Stager(builder, "update", Category::optimizer, slot, 2, 1);
 }
 
 void ParameterFlow::begin_step() {
@@ -82,10 +86,11 @@ void ParameterFlow::begin_step() {
     }
 }
 
-void ParameterFlow::bring(Stager& stager, Home home, int64_t bytes, OpKind kind) {
+void ParameterFlow::bring(Stager& stager, Home home, int64_t bytes, ParameterPart part) {
     if (home == Home::host) {
-        emitter_.await(
-            stager.load(Stream::to_device, kind, link_copy(builder_, WorkKind::copy_to_device, bytes)));
+        emitter_.await(stager.load(Stream::to_device, OpKind::load_weights,
+                                   link_copy(builder_, WorkKind::copy_to_device, bytes), kNone,
+                                   static_cast<int64_t>(part)));
     } else {
         const uint32_t work =
             builder_.work(collective(WorkKind::all_gather, bytes, static_cast<int32_t>(ranks_)));
@@ -97,18 +102,18 @@ void ParameterFlow::need_layer(int64_t layer) {
     const Home home = plan_.decisions.weights_home;
     if (off(home))
         bring(layer_slots_, home, units_.layers[static_cast<size_t>(layer)] * bytes_.weight,
-              OpKind::load_weights);
+              ParameterPart::layer);
 }
 void ParameterFlow::need_head() {
     const Home home = plan_.decisions.weights_home;
-    const int64_t head = units_.head > 0 ? units_.head : units_.embedding;
-    if (off(home)) bring(head_slots_, home, head * bytes_.weight, OpKind::load_weights);
+    if (off(home)) bring(head_slots_, home, head_parameters() * bytes_.weight, ParameterPart::head);
 }
 void ParameterFlow::need_embedding(int64_t tokens) {
     const Home home = plan_.decisions.weights_home;
     if (home == Home::host)
-        bring(rows_slots_, home, tokens * plan_.model.hidden * bytes_.weight, OpKind::load_weights);
-    if (home == Home::ranks) bring(head_slots_, home, units_.embedding * bytes_.weight, OpKind::load_weights);
+        bring(rows_slots_, home, tokens * plan_.model.hidden * bytes_.weight, ParameterPart::embedding_rows);
+    if (home == Home::ranks)
+        bring(head_slots_, home, units_.embedding * bytes_.weight, ParameterPart::embedding_rows);
 }
 void ParameterFlow::layer_done(OpId op) {
     if (off(plan_.decisions.weights_home)) layer_slots_.used(op);
@@ -121,42 +126,54 @@ void ParameterFlow::embedding_done(OpId op) {
     if (plan_.decisions.weights_home == Home::ranks) head_slots_.used(op);
 }
 
-void ParameterFlow::gradient_begin(Stager& stager, int64_t parameters, bool fresh) {
-    if (plan_.decisions.gradients_home == Home::host && !fresh) {
-        const uint32_t work = link_copy(builder_, WorkKind::copy_to_device, parameters * bytes_.gradient);
-        emitter_.await(stager.load(Stream::to_device, OpKind::load_gradients, work));
-    } else {
-        emitter_.await(stager.free_after());
+void ParameterFlow::gradient_begin(Stager& stager, int64_t parameters, bool fresh, ParameterPart part,
+                                   OpId wait) {
+    const bool host = plan_.decisions.gradients_home == Home::host;
+    const int64_t bytes = parameters * bytes_.gradient, piece = static_cast<int64_t>(part);
+    if (host && !fresh) {
+        const uint32_t work = link_copy(builder_, WorkKind::copy_to_device, bytes);
+        emitter_.await(stager.load(Stream::to_device, OpKind::load_gradients, work, wait, piece));
+        return;
     }
+    emitter_.await(stager.free_after());
+    if (host) emitter_.compute(OpKind::zero, builder_.work(memory_bound(bytes)), kNone, kNone, piece);
 }
-void ParameterFlow::gradient_end(Stager& stager, int64_t parameters, OpId op) {
+OpId ParameterFlow::gradient_end(Stager& stager, int64_t parameters, OpId op, ParameterPart part) {
+    OpId stored = kNone;
     if (plan_.decisions.gradients_home == Home::host) {
         const uint32_t work = link_copy(builder_, WorkKind::copy_to_host, parameters * bytes_.gradient);
-        stager.used(builder_.op(Stream::to_host, OpKind::store_gradients, work, {op}));
+        stored =
+            builder_.op(Stream::to_host, OpKind::store_gradients, work, {op}, static_cast<int64_t>(part));
     } else {
         const uint32_t work = builder_.work(
             collective(WorkKind::reduce_scatter, parameters * bytes_.gradient, static_cast<int32_t>(ranks_)));
-        stager.used(builder_.op(Stream::peer, OpKind::reduce_scatter, work, {op}));
+        stored = builder_.op(Stream::peer, OpKind::reduce_scatter, work, {op});
     }
+    stager.used(stored);
+    return stored;
 }
 
 void ParameterFlow::begin_layer_gradients(int64_t layer, bool fresh) {
     if (off(plan_.decisions.gradients_home)) {
-        gradient_begin(gradient_slots_, units_.trainable_layers[static_cast<size_t>(layer)], fresh);
+        gradient_begin(gradient_slots_, units_.trainable_layers[static_cast<size_t>(layer)], fresh,
+                       ParameterPart::layer);
     }
 }
 void ParameterFlow::end_layer_gradients(int64_t layer, OpId op) {
     if (off(plan_.decisions.gradients_home)) {
-        gradient_end(gradient_slots_, units_.trainable_layers[static_cast<size_t>(layer)], op);
+        gradient_end(gradient_slots_, units_.trainable_layers[static_cast<size_t>(layer)], op,
+                     ParameterPart::layer);
     }
 }
 void ParameterFlow::begin_head_gradients(bool fresh) {
     if (!off(plan_.decisions.gradients_home) || units_.trainable_rest == 0) return;
-    gradient_begin(head_gradient_slots_, units_.head > 0 ? units_.head : units_.embedding, fresh);
+    // Where the head is the embedding, rows were scattered into the same sums.
+    gradient_begin(head_gradient_slots_, head_parameters(), fresh, ParameterPart::head,
+                   units_.head > 0 ? kNone : rows_stored_);
 }
 void ParameterFlow::end_head_gradients(OpId op) {
     if (!off(plan_.decisions.gradients_home) || units_.trainable_rest == 0) return;
-    gradient_end(head_gradient_slots_, units_.head > 0 ? units_.head : units_.embedding, op);
+    gradient_end(head_gradient_slots_, head_parameters(), op, ParameterPart::head);
 }
 void ParameterFlow::begin_embedding_gradients() {
     if (!off(plan_.decisions.gradients_home) || units_.trainable_rest == 0) return;
@@ -164,7 +181,25 @@ void ParameterFlow::begin_embedding_gradients() {
 }
 void ParameterFlow::end_embedding_gradients(int64_t tokens, OpId op) {
     if (!off(plan_.decisions.gradients_home) || units_.trainable_rest == 0) return;
-    gradient_end(row_gradient_slots_, tokens * plan_.model.hidden, op);
+    rows_stored_ =
+        gradient_end(row_gradient_slots_, tokens * plan_.model.hidden, op, ParameterPart::embedding_rows);
+}
+
+// Of gradients on the host: once through the slots of the update, piece by piece.
+void ParameterFlow::norm(int64_t parameters) {
+    if (plan_.decisions.gradients_home != Home::host) {
+        emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(parameters * bytes_.gradient)),
+                         builder_.last_of(Stream::to_host), builder_.last_of(Stream::peer));
+        return;
+    }
+    const OpId stored = builder_.last_of(Stream::to_host);
+    for (int64_t i = 0; i < ceil_div(parameters, piece_); ++i) {
+        const int64_t bytes = std::min(piece_, parameters - i * piece_) * bytes_.gradient;
+        emitter_.await(update_slots_.load(Stream::to_device, OpKind::load_gradients,
+                                          link_copy(builder_, WorkKind::copy_to_device, bytes), stored, i));
+        update_slots_.used(
+            emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(bytes)), kNone, kNone, i));
+    }
 }
 
 void ParameterFlow::update() {
@@ -180,10 +215,7 @@ void ParameterFlow::update() {
     }
     if (plan_.recipe.optimizer == Optimizer::none) return;
     if (d.gradients_home == Home::ranks) trainable = ceil_div(trainable, ranks_);
-    // On the host the norm is summed while gradients are stored.
-    const int64_t normed = d.gradients_home == Home::host ? 0 : trainable * bytes_.gradient;
-    emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(normed)),
-                     builder_.last_of(Stream::to_host), builder_.last_of(Stream::peer));
+    norm(trainable);
     if (d.states_home == Home::ranks || trained_home() == Home::ranks) {
         trainable = ceil_div(units_.trainable(), ranks_);
     }
@@ -194,10 +226,8 @@ void ParameterFlow::update() {
     for (int64_t i = 0; i < pieces; ++i) {
         const int64_t n = std::min(piece_, trainable - i * piece_);
         const int64_t states = bytes_.states_of(n).count();
-        const int64_t moved_states = d.states_home == Home::host ? states : 0;
-        const int64_t moved_gradients = d.gradients_home == Home::host ? n * bytes_.gradient : 0;
-        const int64_t moved_weights = trained_home() == Home::host ? n * bytes_.weight : 0;
-        const int64_t in = moved_states + moved_gradients + moved_weights, out = moved_states + moved_weights;
+        const UpdateSlot slot = update_slot(plan_, n);
+        const int64_t in = slot.states + slot.gradients + slot.weights, out = slot.states + slot.weights;
         const bool streamed = in > 0;
         if (streamed) {
             emitter_.await(update_slots_.load(Stream::to_device, OpKind::load_states,

@@ -23,7 +23,7 @@ void optimizer(benchmark::State& state, Optimizer kind, Dtype states, bool maste
     size_t moved = g.nbytes() + (master ? 1 : 2) * w.nbytes();
     for (const at::Tensor& t : {s.master, s.first, s.second, s.first_scales, s.second_scales})
         if (t.defined()) moved += 2 * t.nbytes();
-    measure(state, kMemory, static_cast<double>(moved), [&] { optimizer_update(w, g, s, 0, n, step); });
+    measure(state, kMemory, static_cast<double>(moved), [&] { optimizer_update(w, g, s, 0, step); });
 }
 
 void adamw_fp32(benchmark::State& state) {

@@ -38,6 +38,7 @@ struct Case {
     Dtype weights, states;
     bool master;
     int64_t lora = 0;
+    Home home = Home::device;  // of weights, gradients and states
 };
 
 TEST_F(Checkpoint, ARunThatGoesOnHasTheBitsOfOneThatNeverStopped) {
@@ -49,11 +50,14 @@ TEST_F(Checkpoint, ARunThatGoesOnHasTheBitsOfOneThatNeverStopped) {
                                   {Optimizer::adamw, Dtype::bf16, Dtype::bf16, true},
                                   {Optimizer::adamw8bit, Dtype::bf16, Dtype::fp32, false},
                                   {Optimizer::adamw8bit, Dtype::fp32, Dtype::fp32, true},
-                                  {Optimizer::adamw, Dtype::bf16, Dtype::bf16, false, 4}};
+                                  {Optimizer::adamw, Dtype::bf16, Dtype::bf16, false, 4},
+                                  {Optimizer::adamw, Dtype::bf16, Dtype::fp32, true, 0, Home::host},
+                                  {Optimizer::adamw8bit, Dtype::bf16, Dtype::fp32, false, 0, Home::host}};
     for (const Case& c : cases) {
         Plan plan = training_plan();
         Decisions& d = plan.decisions;
         d.weights = d.kv = d.kv_gradients = c.weights;
+        d.weights_home = d.gradients_home = d.states_home = c.home;
         plan.recipe.optimizer = c.optimizer;
         plan.recipe.gradients = c.weights == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32;
         plan.recipe.states = c.states;

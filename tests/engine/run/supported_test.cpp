@@ -37,9 +37,9 @@ TEST(Supported, RefusalsNameTheKey) {
              p.decisions.kv_gradient_residency = {0, 0, 1};
          }},
         {"plan.page_copy", [](Plan& p) { p.decisions.page_copy = PageCopy::gather; }},
-        {"plan.weights_home", [](Plan& p) { p.decisions.weights_home = Home::host; }},
-        {"plan.gradients_home", [](Plan& p) { p.decisions.gradients_home = Home::host; }},
-        {"plan.states_home", [](Plan& p) { p.decisions.states_home = Home::host; }},
+        {"plan.weights_home", [](Plan& p) { p.decisions.weights_home = Home::ranks; }},
+        {"plan.gradients_home", [](Plan& p) { p.decisions.gradients_home = Home::ranks; }},
+        {"plan.states_home", [](Plan& p) { p.decisions.states_home = Home::ranks; }},
         {"plan.gradient_pages", [](Plan& p) { p.decisions.gradient_pages = GradientPages::all_at_once; }},
         {"plan.kv_dtype", [](Plan& p) { p.decisions.kv = Dtype::fp8; }},
         {"plan.kv_gradients_dtype", [](Plan& p) { p.decisions.kv_gradients = Dtype::fp8; }},

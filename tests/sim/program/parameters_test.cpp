@@ -19,7 +19,7 @@ Plan plan_with(Home weights, Home gradients, Home states) {
 }
 
 struct Units {
-    int64_t layers = 0, head = 160 * 64, all = 0;
+    int64_t layers = 0, embedding = 160 * 64, head = 160 * 64 + 64, all = 0;  // head: and the final norm
 };
 Units units_of(const Plan& plan) {
     const ParameterUnits u(plan);
@@ -68,7 +68,9 @@ TEST(Parameters, GradientsOnTheHostAreAddedToAfterTheFirstChunk) {
     const Plan plan = plan_with(Home::device, Home::host, Home::device);
     const Units u = units_of(plan);
     const Program p = passed(plan);
-    EXPECT_EQ(bytes_of_kind(p, OpKind::load_gradients), 4 * 3 * (u.layers + u.head));
+    // All of them once more for their norm.
+    EXPECT_EQ(bytes_of_kind(p, OpKind::load_gradients), 4 * (3 * (u.layers + u.head) + u.all));
+    EXPECT_EQ(bytes_of_kind(p, OpKind::zero), 4 * (u.layers + u.head));
     EXPECT_EQ(bytes_of_kind(p, OpKind::store_gradients), 4 * (4 * (u.layers + u.head) + 120 * 64));
     EXPECT_EQ(bytes_of_kind(p, OpKind::load_states), 4 * u.all);
 }
@@ -105,6 +107,40 @@ TEST(Parameters, NothingIsReadBeforeItWasStored) {
     }
 }
 
+// Where the head is the embedding, its sums are read back only after the rows of the chunk before were added.
+TEST(Parameters, SumsOfATiedHeadWaitForTheEmbeddingsRows) {
+    Plan plan = plan_with(Home::device, Home::host, Home::device);
+    plan.model.tied_embeddings = true;
+    const Program p = passed(plan);
+    const HappensBefore before(p);
+    OpId rows = kNone;
+    int64_t loads = 0;
+    for (OpId id = 0; id < p.size(); ++id) {
+        const Op& op = p.ops[id];
+        const bool of_head = op.piece == static_cast<uint16_t>(ParameterPart::head);
+        if (op.kind == OpKind::load_gradients && op.pass == Pass::gradient && of_head) {
+            ASSERT_NE(rows, kNone);
+            EXPECT_TRUE(before(rows, id));
+            ++loads;
+        }
+        if (op.kind == OpKind::store_gradients &&
+            op.piece == static_cast<uint16_t>(ParameterPart::embedding_rows))
+            rows = id;
+    }
+    EXPECT_EQ(loads, 3);
+}
+
+TEST(Parameters, PartsOfAnUpdateSlotAreAligned) {
+    Plan plan = plan_with(Home::host, Home::host, Home::host);
+    const UpdateSlot slot = update_slot(plan, 1001);
+    EXPECT_EQ(slot.states, 8 * 1001);
+    EXPECT_EQ(slot.gradients_at(), 8192);
+    EXPECT_EQ(slot.weights_at(), 8192 + 4096);
+    EXPECT_EQ(slot.bytes(), 8192 + 4096 + 2048);
+    plan.recipe.lora_rank = 4;
+    EXPECT_EQ(update_slot(plan, 1001).weights, 0);  // adapters stay on the device
+}
+
 TEST(Parameters, ShardsAreGatheredAndScatteredOverTheRing) {
     Plan plan = plan_with(Home::ranks, Home::ranks, Home::ranks);
     plan.context = plan.decisions.chunk = Tokens(128);
@@ -112,7 +148,7 @@ TEST(Parameters, ShardsAreGatheredAndScatteredOverTheRing) {
     const Units u = units_of(plan);
     const Program p = passed(plan);
     EXPECT_EQ(bytes_of_kind(p, OpKind::all_gather),
-              2 * (2 * u.layers + 2 * u.head));  // layers twice, embedding, head
+              2 * (2 * u.layers + u.embedding + u.head));  // layers twice, embedding, head
     EXPECT_EQ(count_ops(p, [](const Op& op) { return op.kind == OpKind::all_reduce; }), 0);
     for (const Buffer& b : p.buffers) {
         if (b.name == "weights") {
@@ -165,7 +201,7 @@ TEST(Parameters, LayerMajorBringsEachLayerOncePerDirection) {
     const Program p = layer_step(plan);
     EXPECT_EQ(bytes_of_kind(p, OpKind::load_weights), 2 * (2 * u.layers + 120 * 64 + u.head));
     EXPECT_EQ(bytes_of_kind(p, OpKind::store_gradients), 4 * (u.layers + u.head + 120 * 64));
-    EXPECT_EQ(bytes_of_kind(p, OpKind::load_gradients), 0);
+    EXPECT_EQ(bytes_of_kind(p, OpKind::load_gradients), 4 * u.all);  // for their norm alone
     const Result<void> ok = check_program(p);
     EXPECT_TRUE(ok) << ok.error().text();
 }
