@@ -150,12 +150,22 @@ void TrafficChart::refill() {
 
 void TrafficChart::drawForeground(QPainter* painter, const QRectF&) {
     const QRectF plot = chart_->plotArea();
+    if (table_ != nullptr && columns_.most() == 0) {
+        painter->setPen(palette_.faint_text);
+        painter->drawText(plot, Qt::AlignCenter, nothing_text());
+    }
     if (!chunk_ || table_ == nullptr) return;
     const MapAxes axes{window_, plot};
     const double x = axes.x_of(static_cast<double>(*chunk_) + 0.5);
     if (x < plot.left() || x > plot.right()) return;
     painter->setPen(QPen(palette_.accent, 2));
     painter->drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
+}
+
+QString TrafficChart::nothing_text() const {
+    if (table_ == nullptr || columns_.most() > 0) return {};
+    return pass_ == Pass::fill ? tr("Nothing travels for these chunks in the fill pass.")
+                               : tr("Nothing travels for these chunks in the gradient pass.");
 }
 
 QString TrafficChart::text_of_chunk(int64_t chunk) const {

@@ -30,6 +30,8 @@ public:
     const TrafficColumns& columns() const { return columns_; }
     // What the bars are stacked of.
     std::vector<LegendEntry> legend() const;
+    // What stands in place of the bars where there are none; empty: there are.
+    QString nothing_text() const;
     // What a column says, for a chunk; empty: not in view.
     QString text_of_chunk(int64_t chunk) const;
 

@@ -110,6 +110,15 @@ TEST_F(PagesViewTest, TheBarsAreTheTrafficOfTheTimeline) {
     EXPECT_EQ(view.chart().text_of_chunk(99), "");
 }
 
+TEST_F(PagesViewTest, WherePagesStayOnTheDeviceNothingTravels) {
+    open(tiny_plan(10, 32, 24));
+    EXPECT_EQ(view.chart().columns().most(), 0);
+    EXPECT_EQ(view.chart().nothing_text(), "Nothing travels for these chunks in the fill pass.");
+    opened.document.set_measured(step_of(offloaded()));
+    ASSERT_TRUE(becomes([&] { return view.chart().columns().most() > 0; }));
+    EXPECT_EQ(view.chart().nothing_text(), "");
+}
+
 TEST_F(PagesViewTest, TheTableHasOneRowAChunk) {
     open(offloaded());
     const QList<QByteArray> rows = view.csv().trimmed().split('\n');
