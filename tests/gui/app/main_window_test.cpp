@@ -2,13 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <QAbstractButton>
+#include <QAbstractItemView>
+#include <QAbstractSpinBox>
+#include <QComboBox>
 #include <QDialog>
 #include <QDropEvent>
+#include <QHeaderView>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
+#include <set>
 
 #include "base/file.h"
 #include "gui/app/message_bar.h"
@@ -165,6 +174,40 @@ TEST(MainWindow, EveryMenuEntryHasANameOfItsOwnAndNoKeyTwice) {
             EXPECT_TRUE(names.insert(action->text()).second) << action->text().toStdString();
             for (const QKeySequence& k : action->shortcuts())
                 EXPECT_TRUE(keys.insert(k.toString()).second) << k.toString().toStdString();
+        }
+    }
+}
+
+// Whoever hears the screen instead of seeing it, and whoever has no mouse.
+TEST(MainWindow, EveryControlHasANameAndTakesTheKeyboard) {
+    MainWindow window;
+    window.show();
+    window.open(shipped("qwen2.5-7b-64k-exact-h200"));
+    ASSERT_TRUE(answered(window));
+    for (View* view : window.views()) {
+        window.show_view(view->objectName());
+        QTest::qWait(50);
+        for (QWidget* w : view->findChildren<QWidget*>()) {
+            if (!w->isVisible() || w->objectName().startsWith("qt_")) continue;
+            const auto* button = qobject_cast<QAbstractButton*>(w);
+            const bool control = button != nullptr || qobject_cast<QComboBox*>(w) ||
+                                 qobject_cast<QAbstractSlider*>(w) || qobject_cast<QAbstractItemView*>(w) ||
+                                 qobject_cast<QLineEdit*>(w) || qobject_cast<QAbstractSpinBox*>(w);
+            // Parts of another control: the field of a combo box, the bars of a scroll area, a table's
+            // corner.
+            const bool part = qobject_cast<QScrollBar*>(w) || qobject_cast<QHeaderView*>(w) ||
+                              qobject_cast<QComboBox*>(w->parentWidget()) ||
+                              qobject_cast<QAbstractSpinBox*>(w->parentWidget()) ||
+                              qobject_cast<QAbstractItemView*>(w->parentWidget());
+            if (!control || part) continue;
+            const bool named =
+                !w->accessibleName().isEmpty() || (button != nullptr && !button->text().isEmpty());
+            EXPECT_TRUE(named) << view->objectName().toStdString() << ": " << w->metaObject()->className()
+                               << " '" << w->objectName().toStdString() << "'";
+            if (w->isEnabled() && qobject_cast<QToolButton*>(w) == nullptr) {
+                EXPECT_TRUE(w->focusPolicy() & Qt::TabFocus)
+                    << view->objectName().toStdString() << ": " << w->accessibleName().toStdString();
+            }
         }
     }
 }
