@@ -128,6 +128,7 @@ QList<KeyHelp> MemoryView::keys() const {
 }
 
 void MemoryView::take_step() {
+    if (step_ && step_ == document().step()) return;  // the one beside it changed
     step_ = document().step();
     curves_ = nullptr;
     canvas_->set_curves(nullptr, nullptr);

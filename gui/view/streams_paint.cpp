@@ -2,6 +2,7 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "gui/model/stalls.h"
@@ -58,10 +59,10 @@ void StreamsCanvas::paint_lane(QPainter& painter, size_t lane, const TimeAxis& n
     if (list == nullptr) return;
     const Stretch stretch(list->axis, now);
     const LaneList& of = list->lanes[lane];
-    for (const Bin& bin : of.bins) paint_bin(painter, of, bin, stretch.rect(bin.extent, row));
+    paint_bins(painter, of, [&](const Extent& e) { return stretch.rect(e, row); });
     for (const Slice& slice : of.slices) {
         QRectF r = stretch.rect(slice.extent, row);
-        if (r.width() >= kSeparated_px) r.setWidth(r.width() - 1);
+        if (r.width() >= kSeparated_px && r.right() <= row.right()) r.setWidth(r.width() - 1);
         painter.fillRect(r, colours().of(slice.kind));
         if (r.width() >= kLabelled_px) paint_label(painter, slice, r);
     }
@@ -83,21 +84,33 @@ void StreamsCanvas::paint_lane(QPainter& painter, size_t lane, const TimeAxis& n
     }
 }
 
-// Stacked in one order of kinds everywhere, so that bins beside each other show how shares change.
-void StreamsCanvas::paint_bin(QPainter& painter, const LaneList& list, const Bin& bin,
-                              const QRectF& rect) const {
-    double share = 0;
-    double lower = rect.bottom();
-    for (const BinPart& part : list.parts_of(bin)) {
-        share += part.share;
-        const double upper = std::round(rect.bottom() - std::min(1.0, share) * rect.height());
-        if (upper >= lower) continue;
-        painter.fillRect(QRectF(rect.left(), upper, rect.width(), lower - upper), colours().of(part.kind));
-        lower = upper;
+// Stacked in one order of kinds everywhere, so that bins beside each other show how shares change. One colour
+// at a time: a painter that keeps its brush fills several times as fast.
+void StreamsCanvas::paint_bins(QPainter& painter, const LaneList& list,
+                               const std::function<QRectF(const Extent&)>& place) const {
+    std::array<std::vector<QRectF>, kOpKinds> rects;
+    for (const Bin& bin : list.bins) {
+        const QRectF rect = place(bin.extent);
+        double share = 0;
+        double lower = rect.bottom();
+        for (const BinPart& part : list.parts_of(bin)) {
+            share += part.share;
+            const double upper = std::round(rect.bottom() - std::min(1.0, share) * rect.height());
+            if (upper >= lower) continue;
+            rects[static_cast<size_t>(part.kind)].emplace_back(rect.left(), upper, rect.width(),
+                                                               lower - upper);
+            lower = upper;
+        }
+        // However little: something ran here.
+        if (lower == rect.bottom())
+            rects[static_cast<size_t>(bin.kind)].emplace_back(rect.left(), lower - 1, rect.width(), 1);
     }
-    // However little: something ran here.
-    if (lower == rect.bottom())
-        painter.fillRect(QRectF(rect.left(), lower - 1, rect.width(), 1), colours().of(bin.kind));
+    painter.setPen(Qt::NoPen);
+    for (size_t kind = 0; kind < kOpKinds; ++kind) {
+        if (rects[kind].empty()) continue;
+        painter.setBrush(colours().of(static_cast<OpKind>(kind)));
+        painter.drawRects(rects[kind].data(), static_cast<int>(rects[kind].size()));
+    }
 }
 
 void StreamsCanvas::paint_label(QPainter& painter, const Slice& slice, const QRectF& rect) const {

@@ -230,6 +230,7 @@ QList<KeyHelp> StreamsView::keys() const {
 }
 
 void StreamsView::take_step() {
+    if (step_ && step_ == document().step()) return;  // the one beside it changed
     step_ = document().step();
     data_ = nullptr;
     take_hits(nullptr);
