@@ -44,6 +44,7 @@ MainWindow::MainWindow(QWidget* parent)
     for (const ViewEntry& entry : view_entries()) {
         View* view = entry.make(*document_, *focus_);
         view->setObjectName(entry.id);
+        connect(view, &View::view_wanted, this, &MainWindow::show_view);
         views_.push_back(view);
         tabs_->addTab(view, tr(entry.title));
     }
@@ -146,7 +147,7 @@ void MainWindow::keep_sidecar() {
 
 void MainWindow::step_changed() {
     const StepPtr step = document_->step();
-    focus_->reset(step ? step->duration_ns() : 0);
+    focus_->reset(document_->span_ns());
     if (!step || !pending_ || !document_->answer_current()) return;
     pending_ = false;
     if (taken_.range) focus_->set_range(*taken_.range);

@@ -1,5 +1,6 @@
 #include "gui/model/document.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "search/search.h"
@@ -81,6 +82,10 @@ StepPtr Document::step() const {
     const bool first_is_measured = side_ == Side::measured;
     const StepPtr& first = first_is_measured ? measured_ : predicted_;
     return first ? first : first_is_measured ? predicted_ : measured_;
+}
+
+int64_t Document::span_ns() const {
+    return std::max(predicted_ ? predicted_->duration_ns() : 0, measured_ ? measured_->duration_ns() : 0);
 }
 
 void Document::look_at(Side side) {

@@ -71,6 +71,8 @@ public:
     void look_at(Side side);
     // The one looked at; the other where that is missing; null: none.
     StepPtr step() const;
+    // What an axis of time covers: the longer of the two steps; 0: there is none.
+    int64_t span_ns() const;
 
     bool busy() const;
     // Stops what is being worked out. What is there stays.

@@ -116,6 +116,7 @@ RunView::RunView(Document& document, Focus& focus, QWidget* parent)
         refresh();
         this->document().open_measured(path.toStdString());
         Q_EMIT finished_with(path);
+        Q_EMIT view_wanted("compare");
     });
     connect(&run_, &EngineRun::cancelled, this, [this] {
         tone_ = Tone::plain;

@@ -41,6 +41,10 @@ public:
     virtual bool busy() const { return false; }
     virtual QList<KeyHelp> keys() const { return {}; }
 
+Q_SIGNALS:
+    // Another view shows what comes next, by its id: "compare" after a run.
+    void view_wanted(const QString& id);
+
 protected:
     Document& document() const { return document_; }
     Focus& focus() const { return focus_; }

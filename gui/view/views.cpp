@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "gui/view/compare_view.h"
 #include "gui/view/memory_view.h"
 #include "gui/view/pages_view.h"
 #include "gui/view/run_view.h"
@@ -21,9 +22,13 @@ View* make(Document& document, Focus& focus) {
 
 std::span<const ViewEntry> view_entries() {
     static const std::vector<ViewEntry> entries{
-        {"verdict", "Verdict", make<VerdictView>}, {"memory", "Memory", make<MemoryView>},
-        {"streams", "Streams", make<StreamsView>}, {"pages", "Page traffic", make<PagesView>},
-        {"sweep", "Sweep", make<SweepView>},       {"run", "Run", make<RunView>},
+        {"verdict", "Verdict", make<VerdictView>},
+        {"memory", "Memory", make<MemoryView>},
+        {"streams", "Streams", make<StreamsView>},
+        {"pages", "Page traffic", make<PagesView>},
+        {"sweep", "Sweep", make<SweepView>},
+        {"compare", "Compare", make<CompareView>},
+        {"run", "Run", make<RunView>},
     };
     return entries;
 }
