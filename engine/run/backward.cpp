@@ -85,6 +85,7 @@ void Executor::State::attention_own_backward() {
                                 w().sinks, g().sinks);
     }
     d_q_fresh_ = past_backward_ = true;
+    use_known_ = false;
     emitted_ = false;
 }
 
@@ -193,10 +194,14 @@ void Executor::State::add_own_sums() {
             continue;
         }
         // In the slot they lie by page, wherever the host keeps them.
+        const PageCache& cache = gradient_cache_[static_cast<size_t>(layer_)];
         for (int64_t p = first; p < last; ++p) {
-            if (!host_pages_.has(PageKind::gradient, layer_, p)) continue;  // no later chunk chose it
-            const int64_t at = (p - first) * page;
-            add(slot_view(PageKind::gradient, own_gradient_slots_.last_slot(), half, at, page), at, half);
+            const int64_t at = (p - first) * page, held = cache.slot(static_cast<uint32_t>(p));
+            if (held >= 0) {
+                add(cache_view(held, half), at, half);
+            } else if (host_pages_.has(PageKind::gradient, layer_, p)) {  // else no later chunk chose it
+                add(slot_view(PageKind::gradient, own_gradient_slots_.last_slot(), half, at, page), at, half);
+            }
         }
     }
 }

@@ -80,6 +80,8 @@ Result<StepResult> Executor::step(const at::Tensor& tokens, const std::function<
     ++s.steps;
     result.loss = s.loss();
     result.gradient_norm = s.gradient_norm();
+    result.loaded_page_bytes = s.loaded_page_bytes;
+    result.stored_page_bytes = s.stored_page_bytes;
     return result;
 }
 

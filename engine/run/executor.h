@@ -36,8 +36,10 @@ struct OptimizerSettings {
 };
 
 struct StepResult {
-    double loss = 0;                        // mean over the targets
-    double gradient_norm = 0;               // before clipping; 0 where the plan has no optimizer
+    double loss = 0;           // mean over the targets
+    double gradient_norm = 0;  // before clipping; 0 where the plan has no optimizer
+    // Pages of K, V, dK and dV that travelled to the device, and back.
+    int64_t loaded_page_bytes = 0, stored_page_bytes = 0;
     std::vector<int64_t> start_ns, end_ns;  // by op, from the start of the step
 };
 

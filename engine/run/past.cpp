@@ -23,6 +23,8 @@ void Executor::State::make_page_tables() {
 
 std::byte* Executor::State::unit_in(const std::string& buffer, int64_t unit, int half) const {
     const Buffer& b = need(buffer);
+    TORCH_CHECK((unit + 1) * unit_bytes() <= b.bytes / 2, "unit ", unit, " of '", buffer, "', which has ",
+                b.bytes, " bytes");
     return data(b) + half * (b.bytes / 2) + unit * unit_bytes();
 }
 
@@ -91,6 +93,9 @@ void Executor::State::close_chunk() {
             for (PageTable* table : {&pages_, &host_pages_}) {
                 if (table->has(kind, layer_, p)) table->free(kind, layer_, p);
             }
+            PageCache& cache = gradient_cache_[static_cast<size_t>(layer_)];
+            if (kind == PageKind::gradient && cache.holds(static_cast<uint32_t>(p)))
+                cache.drop(static_cast<uint32_t>(p));
         }
     };
     if (chunk_ > 0) free_chunk(PageKind::kv, chunk_ - 1);

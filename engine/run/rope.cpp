@@ -47,6 +47,8 @@ Result<void> Executor::State::rope() {
     if (kv_place(chunk_) != PastPlace::device) {
         slot_view(PageKind::kv, own_slots_.slot(), 0, 0, rows_).copy_(v.k);
         slot_view(PageKind::kv, own_slots_.slot(), 1, 0, rows_).copy_(v.v);
+        // Later chunks' enter the cache once what it holds was read.
+        if (chunk_ == 0 && selects_pages(plan, layer_)) cache_own_pages(own_slots_.slot());
         return {};
     }
     const int64_t page = plan.decisions.page.count(), first = chunk_first() / page;

@@ -42,34 +42,36 @@ std::vector<uint32_t> Executor::State::selected_off_device(const Residency& home
     return pages;
 }
 
-Result<void> Executor::State::move_selected(PageKind kind, const std::string& slot,
-                                            const std::vector<uint32_t>& pages, bool to_slot) {
-    std::vector<std::pair<std::byte*, std::byte*>> pieces;  // to, from
-    const int64_t parts = host_pages_.parts(kind);
-    for (int half = 0; half < 2; ++half) {
-        for (size_t i = 0; i < pages.size(); ++i) {
-            if (!host_pages_.has(kind, layer_, pages[i])) continue;  // a sum that does not exist yet
-            for (int64_t part = 0; part < parts; ++part) {
-                std::byte* const there =
-                    unit_in("host page pool", host_pages_.unit(kind, layer_, pages[i], part), half);
-                std::byte* const here = unit_in(slot, static_cast<int64_t>(i) * parts + part, half);
-                pieces.emplace_back(to_slot ? here : there, to_slot ? there : here);
-            }
-        }
-    }
-    if (plan.decisions.page_copy == PageCopy::gather) {
-        copy_by_kernel(pieces);
-        return {};
-    }
-    copies_.clear();
-    for (const auto& [to, from] : pieces) copies_.add(to, from, unit_bytes());
-    return issue_copies();
-}
-
 // Enough to fill the link, few enough to leave the chip to others (kernels/pages.h).
 constexpr int64_t kLinkBlocks = 16;
 
-void Executor::State::copy_by_kernel(const std::vector<std::pair<std::byte*, std::byte*>>& pieces) {
+Result<void> Executor::State::move_selected(PageKind kind, const std::string& slot,
+                                            const std::vector<PlacedPage>& pages, bool to_slot) {
+    moves_.clear();
+    const int64_t parts = host_pages_.parts(kind);
+    for (int half = 0; half < 2; ++half) {
+        for (const PlacedPage& p : pages) {
+            if (!host_pages_.has(kind, layer_, p.page)) continue;  // a sum that does not exist yet
+            for (int64_t part = 0; part < parts; ++part) {
+                std::byte* const there =
+                    unit_in("host page pool", host_pages_.unit(kind, layer_, p.page, part), half);
+                std::byte* const here = unit_in(slot, p.place * parts + part, half);
+                moves_.emplace_back(to_slot ? here : there, to_slot ? there : here);
+            }
+        }
+    }
+    (to_slot ? loaded_page_bytes : stored_page_bytes) += static_cast<int64_t>(moves_.size()) * unit_bytes();
+    if (plan.decisions.page_copy == PageCopy::gather) {
+        copy_by_kernel(moves_, kLinkBlocks);
+        return {};
+    }
+    copies_.clear();
+    for (const auto& [to, from] : moves_) copies_.add(to, from, unit_bytes());
+    return issue_copies();
+}
+
+void Executor::State::copy_by_kernel(const std::vector<std::pair<std::byte*, std::byte*>>& pieces,
+                                     int64_t most_blocks) {
     const auto count = static_cast<int64_t>(pieces.size());
     if (count == 0) return;
     std::byte* const list = next_list(2 * count * 8);
@@ -79,12 +81,28 @@ void Executor::State::copy_by_kernel(const std::vector<std::pair<std::byte*, std
         from[count + i] = reinterpret_cast<int64_t>(pieces[static_cast<size_t>(i)].first);
     }
     copy_pages(list_view(list, count, at::kLong), list_view(list + count * 8, count, at::kLong), unit_bytes(),
-               kLinkBlocks);
+               most_blocks);
+}
+
+namespace {
+
+std::vector<PlacedPage> one_after_the_other(const std::vector<uint32_t>& pages) {
+    std::vector<PlacedPage> placed;
+    for (size_t i = 0; i < pages.size(); ++i) placed.push_back({pages[i], static_cast<int64_t>(i)});
+    return placed;
+}
+
+}  // namespace
+
+// K and V that the slot has: of the pages that are neither on the device nor in the cache.
+std::vector<uint32_t> Executor::State::loaded_pages() {
+    std::vector<uint32_t> pages = page_use().missed;
+    std::erase_if(pages, [&](uint32_t p) { return on_device(plan.decisions.kv_residency, p); });
+    return pages;
 }
 
 Result<void> Executor::State::load_selected() {
-    return move_selected(PageKind::kv, kv_slots_.next(), selected_off_device(plan.decisions.kv_residency),
-                         true);
+    return move_selected(PageKind::kv, kv_slots_.next(), one_after_the_other(loaded_pages()), true);
 }
 
 // ---- attention ----
@@ -92,7 +110,8 @@ Result<void> Executor::State::load_selected() {
 // K and V of each block's pages, side by side: [blocks, picks, page, g, d].
 void Executor::State::gather_selected() {
     const at::Tensor rows = selection();
-    const std::vector<uint32_t> loaded = selected_off_device(plan.decisions.kv_residency);
+    const std::vector<uint32_t> loaded = loaded_pages();
+    const std::vector<PageUse::Held>& found = page_use().found;
     const int64_t parts = units_.kv, count = rows.numel() * parts;
     const int32_t* page = rows.const_data_ptr<int32_t>();
     auto* const from = reinterpret_cast<int64_t*>(next_list(4 * count * 8));
@@ -104,6 +123,11 @@ void Executor::State::gather_selected() {
             const std::byte* source = nullptr;
             if (on_device(plan.decisions.kv_residency, p)) {
                 source = unit_in("page pool", pages_.unit(PageKind::kv, layer_, p, i % parts), half);
+            } else if (const auto held = std::lower_bound(
+                           found.begin(), found.end(), p,
+                           [](const PageUse::Held& h, uint32_t wanted) { return h.page < wanted; });
+                       held != found.end() && held->page == p) {
+                source = in_cache(PageKind::kv, held->slot, i % parts, half);
             } else {
                 const auto place = std::lower_bound(loaded.begin(), loaded.end(), p) - loaded.begin();
                 source = unit_in(kv_slots_.last_slot(), place * parts + i % parts, half);
@@ -114,6 +138,8 @@ void Executor::State::gather_selected() {
     }
     copy_pages(list_view(reinterpret_cast<std::byte*>(from), 2 * count, at::kLong),
                list_view(reinterpret_cast<std::byte*>(to), 2 * count, at::kLong), unit_bytes());
+    cache_loaded();
+    cache_own_pages(own_slots_.last_slot());
 }
 
 at::Tensor Executor::State::by_block(const std::string& buffer, int half) const {
@@ -144,9 +170,26 @@ void Executor::State::attend_selected_backward() {
 
 // ---- sums of dK and dV ----
 
+// The slot that the layer's load of sums went to.
+std::string Executor::State::gradient_slot_in_work() const {
+    return gradient_slots_.last_slot();
+}
+
 Result<void> Executor::State::load_selected_gradients() {
-    return move_selected(PageKind::gradient, gradient_slots_.next(),
-                         selected_off_device(plan.decisions.kv_gradient_residency), true);
+    return move_selected(PageKind::gradient, gradient_slots_.next(), one_after_the_other(missed_gradients()),
+                         true);
+}
+
+// The chunk's own, by their place in it; those of the cache are read there.
+Result<void> Executor::State::load_own_selected_gradients() {
+    const int64_t page = plan.decisions.page.count(), first = chunk_first() / page;
+    const PageCache& cache = gradient_cache_[static_cast<size_t>(layer_)];
+    std::vector<PlacedPage> pages;
+    for (int64_t i = 0; i < ceil_div(rows_, page); ++i) {
+        if (!cache.holds(static_cast<uint32_t>(first + i)))
+            pages.push_back({static_cast<uint32_t>(first + i), i});
+    }
+    return move_selected(PageKind::gradient, own_gradient_slots_.next(), pages, true);
 }
 
 Result<void> Executor::State::sum_selected() {
@@ -160,6 +203,8 @@ Result<void> Executor::State::sum_selected() {
     auto* const begin = reinterpret_cast<int32_t*>(to + 2 * distinct);
     int32_t* const entries = begin + distinct + 1;
     auto* const fresh = reinterpret_cast<uint8_t*>(entries + count);
+    const PageUse& use = page_use();
+    size_t found = 0;   // of those in the cache, in the order of pages like the others
     int64_t place = 0;  // in the slot
     int32_t next = 0;
     for (int64_t i = 0; i < distinct; ++i) {
@@ -167,8 +212,10 @@ Result<void> Executor::State::sum_selected() {
         const int64_t part = i % parts;
         const auto p = static_cast<uint32_t>(e.pages[index]);
         const bool here = on_device(home, p);
+        while (found < use.found.size() && use.found[found].page < p) ++found;
+        const bool held = !here && found < use.found.size() && use.found[found].page == p;
         if (part == 0) {
-            fresh[i] = !(here ? pages_ : host_pages_).has(PageKind::gradient, layer_, p);
+            fresh[i] = !held && !(here ? pages_ : host_pages_).has(PageKind::gradient, layer_, p);
             if (here && fresh[i]) HEADROOM_CHECK(pages_.take(PageKind::gradient, layer_, p));
         } else {
             fresh[i] = fresh[i - 1];
@@ -178,10 +225,11 @@ Result<void> Executor::State::sum_selected() {
             entries[next++] = static_cast<int32_t>(e.entries[static_cast<size_t>(k)] * parts + part);
         for (int half = 0; half < 2; ++half) {
             to[half * distinct + i] = reinterpret_cast<int64_t>(
-                here ? unit_in("page pool", pages_.unit(PageKind::gradient, layer_, p, part), half)
-                     : unit_in(gradient_slots_.last_slot(), place, half));
+                here   ? unit_in("page pool", pages_.unit(PageKind::gradient, layer_, p, part), half)
+                : held ? in_cache(PageKind::gradient, use.found[found].slot, part, half)
+                       : unit_in(gradient_slot_in_work(), place, half));
         }
-        if (!here) ++place;
+        if (!here && !held) ++place;
     }
     begin[distinct] = next;
     const at::ScalarType type = scalar_type(plan.decisions.kv_gradients);
@@ -196,16 +244,17 @@ Result<void> Executor::State::sum_selected() {
             emitted.view({count, unit_tokens(PageKind::gradient), plan.model.kv_heads, plan.model.head_dim}),
             sums, type);
     }
+    cache_sums();
     return {};
 }
 
 Result<void> Executor::State::store_selected_gradients() {
-    const std::vector<uint32_t> pages = selected_off_device(plan.decisions.kv_gradient_residency);
-    for (const uint32_t p : pages) {
-        if (!host_pages_.has(PageKind::gradient, layer_, p))
-            HEADROOM_CHECK(host_pages_.take(PageKind::gradient, layer_, p));
+    const std::vector<PlacedPage> pages = stored_gradients();
+    for (const PlacedPage& p : pages) {
+        if (!host_pages_.has(PageKind::gradient, layer_, p.page))
+            HEADROOM_CHECK(host_pages_.take(PageKind::gradient, layer_, p.page));
     }
-    return move_selected(PageKind::gradient, gradient_slots_.last_slot(), pages, false);
+    return move_selected(PageKind::gradient, gradient_slot_in_work(), pages, false);
 }
 
 }  // namespace headroom::engine

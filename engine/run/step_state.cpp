@@ -97,6 +97,7 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
 // No page of the sequence before is left.
 void Executor::State::begin_sequence() {
     std::fill(touched_from_.begin(), touched_from_.end(), plan.context.count());
+    make_page_caches();
 }
 
 void Executor::State::enter(const Op& op) {
@@ -111,7 +112,7 @@ void Executor::State::enter(const Op& op) {
     chunk_ = chunk;
     layer_ = layer;
     rows_ = chunk < 0 ? 0 : plan.chunk_tokens(chunk);
-    views_known_ = past_backward_ = false;
+    views_known_ = past_backward_ = use_known_ = false;
 }
 
 void Executor::State::begin(const at::Tensor& tokens) {
@@ -128,6 +129,7 @@ void Executor::State::begin(const at::Tensor& tokens) {
     target_scale_ = n > 1 ? 1.0 / static_cast<double>(batch * (n - 1)) : 0;
     loss_sum_.zero_();
     norm_ = 0;
+    loaded_page_bytes = stored_page_bytes = 0;
     chunk_ = layer_ = -1;
     pass_ = Pass::setup;
     backward_ = false;

@@ -18,6 +18,8 @@
 #include "decoder/products.h"
 #include "memory/copies.h"
 #include "program/layer.h"
+#include "program/page_cache.h"
+#include "program/page_traffic.h"
 #include "program/page_units.h"
 #include "program/past_pieces.h"
 #include "run/executor.h"
@@ -42,6 +44,12 @@ struct LayerViews {
     at::Tensor attention, lse;  // [T, h, d], [T, h]
     at::Tensor gate_up;         // [T, 2 I]
     at::Tensor out, down;       // [T, H]: before their norms, where a layer has four
+};
+
+// A page and its place in a slot.
+struct PlacedPage {
+    uint32_t page = 0;
+    int64_t place = 0;
 };
 
 // A piece of what the update reads and writes: where it is updated, in a slot or at home.
@@ -72,6 +80,7 @@ struct Executor::State {
     Result<void> run(OpId id);
     double loss() const { return value_of(loss_sum_) * target_scale_; }
     double gradient_norm() const { return norm_; }
+    int64_t loaded_page_bytes = 0, stored_page_bytes = 0;  // in this step
     // After a step.
     at::Tensor selected(int64_t chunk, int64_t layer);
     RecordedSelection recorded();
@@ -206,17 +215,37 @@ private:
     at::Tensor list_view(std::byte* at, int64_t count, at::ScalarType type) const;
     bool on_device(const Residency& home, uint32_t page) const;
     std::vector<uint32_t> selected_off_device(const Residency& home);
-    Result<void> move_selected(PageKind kind, const std::string& slot, const std::vector<uint32_t>& pages,
+    Result<void> move_selected(PageKind kind, const std::string& slot, const std::vector<PlacedPage>& pages,
                                bool to_slot);
-    void copy_by_kernel(const std::vector<std::pair<std::byte*, std::byte*>>& pieces);  // to, from
+    // Pieces (to, from) of a unit each; most_blocks as kernels/pages.h has it.
+    void copy_by_kernel(const std::vector<std::pair<std::byte*, std::byte*>>& pieces, int64_t most_blocks);
+    std::vector<uint32_t> loaded_pages();
     Result<void> load_selected();
     void gather_selected();
     at::Tensor by_block(const std::string& buffer, int half) const;  // [blocks, keys, g, d]
     void attend_selected();
     void attend_selected_backward();
+    std::string gradient_slot_in_work() const;
     Result<void> load_selected_gradients();
+    Result<void> load_own_selected_gradients();
     Result<void> sum_selected();
     Result<void> store_selected_gradients();
+
+    // cache.cpp
+    void make_page_caches();  // empty
+    const PageUse& page_use();
+    const PageCache& cache_in_work() const;
+    std::byte* in_cache(PageKind kind, int64_t slot, int64_t part, int half) const;
+    at::Tensor cache_view(int64_t slot, int half) const;
+    // Adds the moves of one page between its slot in the cache and its place in a staging slot to moves_.
+    void add_cache_moves(PageKind kind, int64_t slot, const std::string& staging, int64_t place,
+                         bool to_cache);
+    void cache_loaded();
+    void cache_own_pages(const std::string& slot);
+    std::vector<uint32_t> missed_gradients();
+    std::vector<PageUse::Held> given_up_gradients();
+    void cache_sums();
+    std::vector<PlacedPage> stored_gradients();
 
     // homes.cpp: weights, gradients and states that live on the host
     // Of the layer in work, its matrices and norms (half 0) or biases (1) in the buffer of all parameters.
@@ -257,6 +286,12 @@ private:
     PageUnits units_;
     PageTable pages_, host_pages_;
     Copies copies_;
+    CachePages cached_;                                   // what the page cache holds of a layer
+    std::vector<int64_t> cache_at_;                       // by layer: where its share begins, bytes
+    std::vector<PageCache> fill_cache_, gradient_cache_;  // by layer
+    PageUse use_;                                         // of the chunk, layer and pass in work, once known
+    bool use_known_ = false;
+    std::vector<std::pair<std::byte*, std::byte*>> moves_;  // to, from: of the op in work
     Ring kv_slots_, own_slots_, gradient_slots_, own_gradient_slots_, output_slots_, input_slots_,
         input_out_slots_, layer_weight_slots_{"layer weights", 2},
         layer_gradient_slots_{"layer gradients", 2}, update_slots_{"update", 2};

@@ -63,8 +63,6 @@ Result<void> check_supported(const Plan& plan) {
     const Decisions& d = plan.decisions;
     if (d.strategy != "chunked" && d.strategy != "whole-sequence")
         return refuse("plan.strategy", "'" + d.strategy + "'", "'chunked' or 'whole-sequence'");
-    if (d.attention.sparse && d.page_cache.count() > 0)
-        return refuse("plan.page_cache", format_bytes(d.page_cache), "0");
     if (d.kv_residency.disk_chunks > 0) return refuse("plan.kv", "pages on disk", "'device' or 'host'");
     if (d.kv_gradient_residency.disk_chunks > 0)
         return refuse("plan.kv_gradients", "pages on disk", "'device' or 'host'");

@@ -18,6 +18,7 @@ void Executor::State::add_page_copies(PageKind kind, int64_t first, int64_t last
             std::byte* const here = unit_in(slot, run.first - first * host_pages_.parts(kind), half);
             std::byte* const there = unit_in("host page pool", run.unit, half);
             copies_.add(to_slot ? here : there, to_slot ? there : here, run.count * unit_bytes());
+            (to_slot ? loaded_page_bytes : stored_page_bytes) += run.count * unit_bytes();
         }
     }
 }
@@ -44,7 +45,8 @@ Result<void> Executor::State::store_pages() {
 // Of the piece whose gradients were just emitted; or, where none were, the chunk's own.
 Result<void> Executor::State::load_page_gradients(const Op& op) {
     const int64_t page = plan.decisions.page.count();
-    if (emitted_ && selects_pages(plan, layer_)) return load_selected_gradients();
+    if (selects_pages(plan, layer_))
+        return emitted_ ? load_selected_gradients() : load_own_selected_gradients();
     copies_.clear();
     if (emitted_) {
         const PastPiece piece = piece_of(op, true);

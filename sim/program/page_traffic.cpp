@@ -2,63 +2,13 @@
 
 #include <algorithm>
 
+#include "program/page_cache.h"
+#include "program/program.h"
+
 namespace headroom {
 namespace {
 
 enum class Place : uint8_t { device, host, disk };
-
-// Least recently used pages, as a doubly linked list over page numbers.
-class Cache {
-public:
-    Cache(int64_t pages, int64_t capacity)
-        : capacity_(capacity),
-          next_(static_cast<size_t>(pages) + 1),
-          previous_(static_cast<size_t>(pages) + 1),
-          held_(static_cast<size_t>(pages), false),
-          end_(static_cast<uint32_t>(pages)) {
-        next_[end_] = previous_[end_] = end_;
-    }
-    bool holds(uint32_t page) const { return held_[page]; }
-    void touch(uint32_t page) {
-        unlink(page);
-        link(page);
-    }
-    // Puts a page in; returns the one that had to leave, or the sentinel none().
-    uint32_t insert(uint32_t page) {
-        if (capacity_ == 0) return page;
-        uint32_t out = end_;
-        if (size_ == capacity_) {
-            out = next_[end_];
-            drop(out);
-        }
-        held_[page] = true;
-        ++size_;
-        link(page);
-        return out;
-    }
-    void drop(uint32_t page) {
-        unlink(page);
-        held_[page] = false;
-        --size_;
-    }
-    uint32_t none() const { return end_; }
-
-private:
-    void link(uint32_t page) {  // as most recent
-        previous_[page] = previous_[end_];
-        next_[page] = end_;
-        next_[previous_[end_]] = page;
-        previous_[end_] = page;
-    }
-    void unlink(uint32_t page) {
-        next_[previous_[page]] = next_[page];
-        previous_[next_[page]] = previous_[page];
-    }
-    int64_t capacity_, size_ = 0;
-    std::vector<uint32_t> next_, previous_;
-    std::vector<bool> held_;
-    uint32_t end_;
-};
 
 struct Places {
     int64_t device_until, disk_from;  // in pages
@@ -69,14 +19,33 @@ struct Places {
 
 }  // namespace
 
+int64_t cache_share(const Plan& plan, int64_t layer) {
+    const Decisions& d = plan.decisions;
+    const int64_t layers = plan.model.layer_count();
+    const auto has_share = [&](int64_t l) {
+        return !Plan::device_layer(d.kv_residency, l, layers) ||
+               !Plan::device_layer(d.kv_gradient_residency, l, layers);
+    };
+    if (layer < layers && !has_share(layer)) return -1;
+    int64_t before = 0;
+    for (int64_t l = 0; l < layer; ++l) before += has_share(l) ? 1 : 0;
+    return before;
+}
+
 CachePages cache_pages(const Plan& plan) {
     const Decisions& d = plan.decisions;
-    const int64_t off_device = plan.model.layer_count() - d.kv_residency.device_layers;
-    if (d.page_cache.count() == 0 || off_device <= 0) return {};
-    const int64_t share = d.page_cache.count() / off_device;
+    const int64_t shares = cache_share(plan, plan.model.layer_count());
+    if (d.page_cache.count() == 0 || shares == 0) return {};
+    const int64_t share = d.page_cache.count() / shares / kAlignment * kAlignment;
     const int64_t values = 2 * d.page.count() * (plan.model.kv_size() / d.tensor_ranks);
     const int64_t kv = bytes_of(d.kv, values).count(), gradient = bytes_of(d.kv_gradients, values).count();
-    return CachePages{share / kv, share / (kv + gradient)};
+    return CachePages{share / kv, share / (kv + gradient), share};
+}
+
+bool cacheable(const Plan& plan, int64_t page) {
+    const Decisions& d = plan.decisions;
+    const int64_t chunk = page / (d.chunk.count() / d.page.count());
+    return chunk >= d.kv_residency.device_chunks || chunk >= d.kv_gradient_residency.device_chunks;
 }
 
 std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections, CachePages capacity) {
@@ -91,12 +60,16 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
     const bool all_at_once = plan.decisions.gradient_pages == GradientPages::all_at_once;
     std::vector<PageMoves> rows(static_cast<size_t>(chunks));
 
-    Cache cache(pages, capacity.fill);
+    PageCache cache(pages, capacity.fill);
+    PageUse use;
+    std::vector<uint32_t> away;  // selected and not on the device
+    const auto always = [](uint32_t) { return true; };
     for (int64_t c = 0; c < chunks; ++c) {
         PageMoves& row = rows[static_cast<size_t>(c)];
         const uint32_t begin = selections.begin[static_cast<size_t>(c)],
                        end = selections.begin[static_cast<size_t>(c) + 1];
         row.selected = end - begin;
+        away.clear();
         for (uint32_t i = begin; i < end; ++i) {
             const uint32_t page = selections.pages[i];
             const Place place = kv.of(page);
@@ -106,14 +79,13 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
             }
             if (place == Place::device) continue;
             (place == Place::host ? row.again_host : row.again_disk) += 1;
-            if (cache.holds(page)) {
-                cache.touch(page);
-                ++row.fill_hit;
-                continue;
-            }
-            (place == Place::host ? row.fill_host : row.fill_disk) += 1;
-            if (capacity.fill > 0 && cache.insert(page) != cache.none()) ++row.fill_evicted;
+            away.push_back(page);
         }
+        use_pages(cache, away, always, use);
+        row.fill_hit = static_cast<uint32_t>(use.found.size());
+        row.fill_evicted = static_cast<uint32_t>(use.given_up.size());
+        for (const uint32_t page : use.missed)
+            (kv.of(page) == Place::host ? row.fill_host : row.fill_disk) += 1;
         if (capacity.fill == 0) continue;
         const int64_t last = std::min(pages, (c + 1) * per_chunk);
         for (int64_t p = c * per_chunk; p < last; ++p) {
@@ -122,7 +94,7 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
         }
     }
 
-    Cache back(pages, capacity.gradient);
+    PageCache back(pages, capacity.gradient);
     std::vector<bool> touched(static_cast<size_t>(pages), all_at_once);  // a sum exists
     std::vector<bool> written(static_cast<size_t>(pages), all_at_once);  // ... in its home
     for (int64_t c = chunks - 1; c >= 0; --c) {
@@ -136,17 +108,16 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
         };
         const uint32_t begin = selections.begin[static_cast<size_t>(c)],
                        end = selections.begin[static_cast<size_t>(c) + 1];
-        for (uint32_t i = begin; i < end; ++i) {
-            const uint32_t page = selections.pages[i];
+        const auto may_enter = [&](uint32_t page) {
+            return kv.of(page) != Place::device || grad.of(page) != Place::device;
+        };
+        use_pages(back, {selections.pages.data() + begin, end - begin}, may_enter, use);
+        row.back_hit = static_cast<uint32_t>(use.found.size());
+        row.back_evicted = static_cast<uint32_t>(use.given_up.size());
+        for (const uint32_t page : use.missed) {
             const Place kv_place = kv.of(page), grad_place = grad.of(page);
-            const bool held = back.holds(page);
-            if (held) {
-                back.touch(page);
-                ++row.back_hit;
-            } else {
-                if (kv_place == Place::host) ++row.back_host;
-                if (kv_place == Place::disk) ++row.back_disk;
-            }
+            if (kv_place == Place::host) ++row.back_host;
+            if (kv_place == Place::disk) ++row.back_disk;
             if (!touched[page]) {
                 touched[page] = true;
                 ++row.first_touched;
@@ -154,23 +125,13 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
                     ++row.taken_device;
                     written[page] = true;
                 }
-            } else if (!held) {
+            } else {
                 if (grad_place == Place::host) ++row.grad_load_host;
                 if (grad_place == Place::disk) ++row.grad_load_disk;
             }
-            if (held) continue;
-            const bool cacheable =
-                capacity.gradient > 0 && (kv_place != Place::device || grad_place != Place::device);
-            if (!cacheable) {
-                write_back(page);
-                continue;
-            }
-            const uint32_t out = back.insert(page);
-            if (out != back.none()) {
-                ++row.back_evicted;
-                write_back(out);
-            }
+            if (capacity.gradient == 0 || !may_enter(page)) write_back(page);
         }
+        for (const PageUse::Held& out : use.given_up) write_back(out.page);
         const int64_t last = std::min(pages, (c + 1) * per_chunk);
         for (int64_t p = c * per_chunk; p < last; ++p) {
             const uint32_t page = static_cast<uint32_t>(p);

@@ -5,9 +5,10 @@
 //  - Pages of the first `device_chunks` chunks are on the device, of the last `disk_chunks` on disk, the rest
 //  on the
 //    host; for K and V and for dK and dV separately.
-//  - The cache is LRU over pages. In the fill pass a slot holds K and V of a page and a chunk's own pages
-//  enter it
-//    when they are made; in the gradient pass it starts empty and a slot holds K, V, dK and dV.
+//  - The cache is LRU over pages (page_cache.h): a chunk finds what is there before anything is given up. In
+//  the fill
+//    pass a slot holds K and V of a page, and a chunk's own pages enter it after those that it selected; in
+//    the gradient pass it starts empty and a slot holds K, V, dK and dV.
 //  - A gradient page is first touched by the last chunk that selects it: taken, not loaded. It is written
 //  back after
 //    its use, or when it leaves the cache. At its own chunk it is read once more and freed.
@@ -45,10 +46,16 @@ struct PageMoves {
 
 struct CachePages {
     int64_t fill = 0, gradient = 0;  // capacity for one layer
+    int64_t bytes = 0;               // of one layer's share, a multiple of kAlignment
 };
 
-// What the plan's page cache holds of one layer that is not on the device: such layers share it evenly.
+// What the plan's page cache holds of one layer: those that have pages off the device share it evenly.
 CachePages cache_pages(const Plan& plan);
+// Whether such a layer has a share, and the how manieth it is; else -1.
+int64_t cache_share(const Plan& plan, int64_t layer);
+// Whether a page may enter the cache of the gradient pass: its K and V or its dK and dV are off the device in
+// layers that are not there whole.
+bool cacheable(const Plan& plan, int64_t page);
 
 // Rows by chunk. Cost: O(selected pages).
 std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections, CachePages cache);

@@ -83,10 +83,11 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         const int64_t selections = selection_layout(plan).bytes(layers_);
         builder.buffer("selections", Tier::device, Category::selection, selections);
         builder.buffer("host selections", Tier::host, Category::selection, selections);
-        // Source and target of K and of V of each unit of each selected page.
-        builder.buffer(
-            "page lists", Tier::host, Category::page_tables,
-            kPageLists * round_up(gathered_pages * std::max(kv_units_, gradient_units_) * 4 * 8, kAlignment));
+        // Source and target of K and of V of each unit of each page that is selected, or of the chunk's own.
+        builder.buffer("page lists", Tier::host, Category::page_tables,
+                       kPageLists * round_up(std::max(gathered_pages, pages_of(chunk)) *
+                                                 std::max(kv_units_, gradient_units_) * 4 * 8,
+                                             kAlignment));
         builder.buffer("scores", Tier::device, Category::selection,
                        selection_scratch_bytes(chunk, std::min(a.block, chunk), s.kv_heads, past_pages));
     }
@@ -103,8 +104,11 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
                       d.wavefront + 1, d.wavefront);
     }
     if (gradients_travel) {
-        gradient_ = Stager(builder, "staged page gradients", Category::staging,
-                           emitter.kv_gradient_bytes(slot_tokens), d.staging_slots, d.prefetch);
+        // Beside the sums of the pages that a chunk uses, those that the page cache gives up for them.
+        const int64_t given_up = any_sparse ? std::min(slot_tokens / page_, cache_pages(plan).gradient) : 0;
+        gradient_ =
+            Stager(builder, "staged page gradients", Category::staging,
+                   emitter.kv_gradient_bytes(slot_tokens + given_up * page_), d.staging_slots, d.prefetch);
         own_gradient_ = Stager(builder, "own page gradients", Category::staging,
                                emitter.kv_gradient_bytes(round_up(chunk, page_)), 2, 1);
     }

@@ -67,7 +67,10 @@ void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
         row.loaded_bytes += (from_host + from_disk) * gradient_page_;
     }
     emitter_.await(selection);
-    emitter_.gather(ceil_div(tokens, std::min(d.attention.block, tokens)) * keys, 0);
+    // What was loaded enters the cache, as do the chunk's own pages.
+    const bool enters = fill && !on_device && d.page_cache.count() > 0;
+    const int64_t entering = enters ? host + on_disk + pages_of(tokens) : 0;
+    emitter_.gather(ceil_div(tokens, std::min(d.attention.block, tokens)) * keys + entering * page_, 0);
     const double seen = static_cast<double>(tokens) * static_cast<double>(keys);
     const OpId read = emitter_.attend_past(tokens, keys, seen, kNone, 0);
     emitter_.release_gathered(read);
@@ -96,7 +99,11 @@ void PastFlow::sparse_backward(int64_t chunk, int64_t layer) {
         row.evicted = m.back_evicted;
         row.loaded_bytes = row.loaded * kv_page_;
     }
-    emitter_.gather(blocks * keys, 0);
+    // What was loaded enters the cache: K and V here, and where sums are added up those, and what is given up
+    // for them leaves it.
+    const bool cached = d.page_cache.count() > 0;
+    const int64_t entering = cached ? m.selected - m.back_hit : 0, leaving = cached ? m.back_evicted : 0;
+    emitter_.gather(blocks * keys + (on_device ? 0 : entering * page_), 0);
     const double seen = static_cast<double>(tokens) * static_cast<double>(keys);
     const OpId read = emitter_.past_attention_backward(tokens, keys, seen, kNone, 0);
     emitter_.release_gathered(read);
@@ -107,7 +114,8 @@ void PastFlow::sparse_backward(int64_t chunk, int64_t layer) {
         row.gradients_loaded = m.grad_load_host + m.grad_load_disk;
         row.loaded_bytes += row.gradients_loaded * gradient_page_;
     }
-    const OpId summed = emitter_.accumulate(blocks * keys, m.selected * page_, true, 0);
+    const int64_t moved = gradients_on_device ? 0 : entering + leaving;
+    const OpId summed = emitter_.accumulate(blocks * keys, (m.selected + moved) * page_, true, 0);
     if (gradients_on_device) {
         take_gradients(Place::device, layer, m.first_touched, summed);
     } else {

@@ -23,11 +23,6 @@ TEST(Supported, RefusalsNameTheKey) {
         {"model", [](Plan& p) { p.model.activation_limit = 7; }},
         {"model", [](Plan& p) { p.model.mlp_bias = true; }},
         {"plan.strategy", [](Plan& p) { p.decisions.strategy = "layer-major"; }},
-        {"plan.page_cache",
-         [](Plan& p) {
-             p.decisions.attention.sparse = true;
-             p.decisions.page_cache = Bytes(kMiB);
-         }},
         {"plan.kv",
          [](Plan& p) {
              p.decisions.kv_residency = {0, 0, 1};

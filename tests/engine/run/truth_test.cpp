@@ -5,6 +5,7 @@
 #include "decoder/adapters.h"
 #include "decoder/parameters.h"
 #include "engine/run/small_model.h"
+#include "program/selected.h"
 
 namespace headroom::engine::test {
 namespace {
@@ -211,6 +212,82 @@ TEST(Truth, SelectedPages) {
     Plan half = sparse(small_plan(kFamilies[0], Dtype::bf16, 100, 32, 8), 5, 16, 1, 2);
     half.recipe.gradients = Dtype::fp32;
     half.decisions.kv_residency = half.decisions.kv_gradient_residency = host;
+    EXPECT_LT(errors_of(half).whole, 3e-2);
+}
+
+// What travels is what the program says of the selection that was made, to the byte.
+void expect_planned_traffic(const SmallRun& run, const StepResult& result, const std::string& what) {
+    Plan seen = run.plan;
+    seen.selection.recorded = std::make_shared<RecordedSelection>(run.executor->selection());
+    const Result<Program> program = lower(run.plan, headroom::select_pages(seen));
+    ASSERT_TRUE(program) << program.error().text();
+    int64_t loaded = 0, stored = 0;
+    for (OpId op = 0; op < program->size(); ++op) {
+        const OpKind kind = program->ops[op].kind;
+        const int64_t bytes = program->work_of(op).bytes;
+        if (kind == OpKind::load_pages || kind == OpKind::load_page_gradients) loaded += bytes;
+        if (kind == OpKind::store_pages || kind == OpKind::store_page_gradients) stored += bytes;
+    }
+    EXPECT_EQ(result.loaded_page_bytes, loaded) << what;
+    EXPECT_EQ(result.stored_page_bytes, stored) << what;
+}
+
+TEST(Truth, PageCache) {
+    const Residency device{3, 0, 0}, host{0, 0, 0}, layer{1, 0, 0}, chunks{0, 2, 0};
+    const int64_t page = 8 * 2 * 32 * 8;  // bytes of K and V, or of dK and dV
+    for (const auto& [kv, gradients] : {std::pair{host, host},
+                                        {layer, chunks},
+                                        {chunks, host},
+                                        {device, host},
+                                        {host, device},
+                                        {layer, layer}}) {
+        for (const int64_t capacity : {1, 3, 7, 1000}) {  // pages of a layer in the gradient pass
+            for (const int64_t block : {32, 8}) {
+                Plan plan = sparse(small_plan(kFamilies[0], Dtype::fp64, 190, 32, 8), 5, block, 1, 2);
+                plan.decisions.kv_residency = kv;
+                plan.decisions.kv_gradient_residency = gradients;
+                plan.decisions.page_cache = Bytes(3 * capacity * 2 * page);
+                plan.decisions.wavefront = block == 32 ? 1 : 2;
+                if (block == 8) {
+                    plan.decisions.attention_outputs = AttentionOutputs::host;
+                    plan.decisions.activations = Activations::checkpoint_device;
+                    plan.decisions.page_copy = PageCopy::gather;
+                }
+                const std::string what = "capacity " + std::to_string(capacity) + ", block " +
+                                         std::to_string(block) + ", kv " + std::to_string(kv.device_layers) +
+                                         "/" + std::to_string(kv.device_chunks) + ", gradients " +
+                                         std::to_string(gradients.device_layers) + "/" +
+                                         std::to_string(gradients.device_chunks);
+                EXPECT_LT(worst_error(plan), 1e-10) << what;
+                SmallRun run(plan);
+                const StepResult cached = run.step();
+                expect_planned_traffic(run, cached, what);
+                plan.decisions.page_cache = Bytes(0);
+                SmallRun without(plan);
+                const StepResult bare = without.step();
+                expect_planned_traffic(without, bare, what + ", without");
+                EXPECT_EQ(cached.loss, bare.loss) << what;
+                EXPECT_TRUE(at::equal(run.executor->weight_gradients(), without.executor->weight_gradients()))
+                    << what;
+                if (capacity == 1000 && bare.loaded_page_bytes > 0) {
+                    EXPECT_LT(cached.loaded_page_bytes, bare.loaded_page_bytes) << what;
+                }
+            }
+        }
+    }
+    // The second sequence finds nothing of the first.
+    Plan two = sparse(small_plan(kFamilies[0], Dtype::fp64, 150, 32, 8), 5, 8, 1, 2);
+    two.recipe.batch = 2;
+    two.decisions.kv_residency = two.decisions.kv_gradient_residency = host;
+    SmallRun without(two);
+    two.decisions.page_cache = Bytes(3 * 7 * 2 * page);
+    SmallRun with(two);
+    EXPECT_EQ(with.step().loss, without.step().loss);
+    EXPECT_TRUE(at::equal(with.executor->weight_gradients(), without.executor->weight_gradients()));
+    Plan half = sparse(small_plan(kFamilies[0], Dtype::bf16, 100, 32, 8), 5, 16, 1, 2);
+    half.recipe.gradients = half.decisions.kv_gradients = Dtype::fp32;  // a slot holds pages of two sizes
+    half.decisions.kv_residency = half.decisions.kv_gradient_residency = host;
+    half.decisions.page_cache = Bytes(3 * 4 * (1024 + 2048));
     EXPECT_LT(errors_of(half).whole, 3e-2);
 }
 

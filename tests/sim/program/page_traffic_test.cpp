@@ -77,11 +77,20 @@ private:
                 count(gradient(p), row.fill_grad_host, row.fill_grad_disk);
             if (kv(p) == 'd') continue;
             count(kv(p), row.again_host, row.again_disk);
+        }
+        // All that is there is found before anything comes in.
+        std::vector<int64_t> missed;
+        for (const int64_t p : selected(c)) {
+            if (kv(p) == 'd') continue;
             if (cached(p)) {
                 ++row.fill_hit;
+                use(p, cache_.fill);
             } else {
                 count(kv(p), row.fill_host, row.fill_disk);
+                missed.push_back(p);
             }
+        }
+        for (const int64_t p : missed) {
             if (cache_.fill > 0 && use(p, cache_.fill) >= 0) ++row.fill_evicted;
         }
         for (const int64_t p : own(c)) {
@@ -98,17 +107,24 @@ private:
 
     void back(int64_t c) {
         PageMoves& row = rows_[static_cast<size_t>(c)];
+        std::vector<int64_t> missed;
         for (const int64_t p : selected(c)) {
             const size_t i = static_cast<size_t>(p);
-            const bool was_cached = cached(p);
-            if (was_cached) ++row.back_hit;
-            if (!was_cached) count(kv(p), row.back_host, row.back_disk);
-            if (exists_[i] && !was_cached) count(gradient(p), row.grad_load_host, row.grad_load_disk);
+            if (cached(p)) {
+                ++row.back_hit;
+                use(p, cache_.gradient);
+                continue;
+            }
+            missed.push_back(p);
+            count(kv(p), row.back_host, row.back_disk);
+            if (exists_[i]) count(gradient(p), row.grad_load_host, row.grad_load_disk);
             if (!exists_[i]) {
                 ++row.first_touched;
                 if (gradient(p) == 'd') ++row.taken_device, at_home_[i] = true;
             }
             exists_[i] = true;
+        }
+        for (const int64_t p : missed) {
             if (cache_.gradient == 0 || (kv(p) == 'd' && gradient(p) == 'd')) {
                 store(p, row);
                 continue;
@@ -189,6 +205,20 @@ TEST(PageTraffic, LayersOffTheDeviceShareTheCache) {
     EXPECT_EQ(cache_pages(plan).gradient, 15);  // dK and dV as well
     plan.decisions.kv_residency.device_layers = 3;
     EXPECT_EQ(cache_pages(plan).fill, 0);
+}
+
+// A layer whose sums alone are off the device has a share too; shares begin where copies can.
+TEST(PageTraffic, SharesOfTheCache) {
+    Plan plan = tiny_plan();
+    plan.decisions.kv_residency.device_layers = 3;
+    plan.decisions.kv_gradient_residency.device_layers = 0;
+    plan.decisions.page_cache = Bytes(10'000);
+    EXPECT_EQ(cache_pages(plan).bytes, 3072);  // a third, down to 512
+    EXPECT_EQ(cache_share(plan, 0), 0);
+    EXPECT_EQ(cache_share(plan, 2), 2);
+    plan.decisions.kv_gradient_residency.device_layers = 3;
+    EXPECT_EQ(cache_share(plan, 2), -1);
+    EXPECT_EQ(cache_pages(plan).bytes, 0);
 }
 
 TEST(PageTraffic, MovesAreWorkedOutOnceForEachCacheAndResidency) {
