@@ -315,7 +315,7 @@ QByteArray RunView::csv() const {
 }
 
 bool RunView::has_content() const {
-    return steps_->rowCount() > 0;
+    return document().plan() != nullptr;  // the form at least: what would be run, and how
 }
 
 QList<KeyHelp> RunView::keys() const {
