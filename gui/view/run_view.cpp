@@ -184,6 +184,7 @@ void RunView::take_plan() {
         form_->set_settings(s);
     }
     judge();
+    refresh();
 }
 
 // Beside the file that is open, where that is a folder of the person's own; else at home.

@@ -82,6 +82,7 @@ TEST_F(RunViewTest, WithNothingOpenItSaysWhatItNeeds) {
 TEST_F(RunViewTest, WithoutAnEngineItSaysHowToGetOne) {
     open_tiny();
     view.set_engine("/none/headroom-engine");
+    EXPECT_TRUE(text("run_empty").contains("Nothing has run yet."));
     EXPECT_TRUE(text("run_obstacles").contains("scripts/deps engine"));
     EXPECT_FALSE(run().isEnabled());
 }
