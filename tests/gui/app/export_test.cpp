@@ -6,9 +6,13 @@
 #include <QProcess>
 #include <QSvgRenderer>
 #include <QTemporaryDir>
+#include <QTest>
+#include <QXmlStreamReader>
+#include <algorithm>
 #include <set>
 
 #include "base/file.h"
+#include "gui/app/main_window.h"
 #include "gui/view/views.h"
 #include "timeline/timeline.h"
 
@@ -49,6 +53,54 @@ TEST(Export, EveryPictureAndTableOfTheVerdict) {
     EXPECT_TRUE(drawing.isValid());
     EXPECT_EQ(drawing.viewBox(), QRect(0, 0, 1000, 700));
     EXPECT_TRUE(read_file(csv.toStdString(), 1 << 20)->starts_with("tier,category,bytes\n"));
+}
+
+// A measured run has something for every view of a step, Compare included.
+TEST(Export, EveryViewOfAStepInEveryFormatReadsBack) {
+    const QTemporaryDir folder;
+    MainWindow window;
+    window.show();
+    window.open(std::string(HEADROOM_SOURCE_DIR) +
+                "/traces/h200-2026-11-29/qwen2.5-7b-8k-exact.trace.json.gz");
+    const auto settled = [&](const View& view) {
+        return QTest::qWaitFor(
+            [&] { return window.document().predicted() && !window.document().busy() && !view.busy(); },
+            60'000);
+    };
+    for (const char* id : {"verdict", "memory", "streams", "pages", "compare"}) {
+        View* view = window.view(id);
+        ASSERT_NE(view, nullptr) << id;
+        window.show_view(id);
+        ASSERT_TRUE(settled(*view)) << id;
+        QTest::qWait(50);
+        ASSERT_TRUE(settled(*view)) << id;
+        const auto file = [&](const char* ending) {
+            return folder.filePath(QString(id) + ending).toStdString();
+        };
+        for (const auto& [ending, format] : {std::pair{".png", ExportFormat::png},
+                                             {".svg", ExportFormat::svg},
+                                             {".csv", ExportFormat::csv}}) {
+            const Result<void> written = export_view(*view, format, file(ending));
+            ASSERT_TRUE(written) << id << ending << ": " << written.error().text();
+        }
+        EXPECT_EQ(QImage(QString::fromStdString(file(".png"))).size(), view->size()) << id;
+        // As XML: hatches are SVG patterns, which browsers know and Qt's own reader does not.
+        QXmlStreamReader drawing(QByteArray::fromStdString(*read_file(file(".svg"), 1 << 28)));
+        ASSERT_TRUE(drawing.readNextStartElement()) << id;
+        EXPECT_EQ(drawing.name(), u"svg") << id;
+        int64_t elements = 0;
+        while (!drawing.atEnd()) elements += drawing.readNext() == QXmlStreamReader::StartElement ? 1 : 0;
+        EXPECT_FALSE(drawing.hasError()) << id << ": " << drawing.errorString().toStdString();
+        EXPECT_GT(elements, 50) << id;
+        const std::string table = *read_file(file(".csv"), 1 << 28);
+        const auto commas = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
+        const size_t first = table.find('\n');
+        ASSERT_NE(first, table.npos) << id;
+        const std::string header = table.substr(0, first),
+                          row = table.substr(first + 1, table.find('\n', first + 1) - first - 1);
+        EXPECT_GE(commas(header), 1) << id;
+        EXPECT_EQ(commas(header), commas(row)) << id << ": " << header << " / " << row;
+    }
 }
 
 TEST(Export, TwiceThePixels) {
