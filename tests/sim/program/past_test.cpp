@@ -240,7 +240,7 @@ TEST(Past, OwnSumsThatTheCacheGaveUpInTheSameChunkAreAwaited) {
     d.attention.sink = d.attention.local = 0;
     d.page_cache = Bytes(3 * 2 * kPageKv);
     ASSERT_EQ(cache_pages(plan).gradient, 1);
-    const PageMoves& moved = all_moves(plan, select_pages(plan), cache_pages(plan))->at(0)[1];
+    const PageMoves moved = all_moves(plan, select_pages(plan), cache_pages(plan))->at(0)[1];
     ASSERT_EQ(moved.grad_store_host, 1);
     ASSERT_EQ(moved.own_host, 1);
     const Program p = passed(plan);
