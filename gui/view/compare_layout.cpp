@@ -100,7 +100,8 @@ QWidget* CompareView::make_table() {
                     tr("Leaves out what is less than 0.5 % of its group"));
     named(table_, "compare_table", tr("Errors of the prediction"), {});
     table_->setModel(filter_);
-    table_->setItemDelegate(new OutsideDelegate(*this, table_));
+    outside_ = new OutsideDelegate(table_);
+    table_->setItemDelegate(outside_);
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
     table_->setSelectionMode(QAbstractItemView::SingleSelection);
     table_->setEditTriggers(QAbstractItemView::NoEditTriggers);

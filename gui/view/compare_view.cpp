@@ -15,6 +15,7 @@
 #include "gui/model/text.h"
 #include "gui/view/compare_canvas.h"
 #include "gui/view/error_chart.h"
+#include "gui/view/outside_delegate.h"
 
 namespace headroom::gui {
 namespace {
@@ -211,6 +212,8 @@ void CompareView::set_palette(const Palette& palette) {
     View::set_palette(palette);
     canvas_->set_palette(palette);
     chart_->set_palette(palette);
+    outside_->set_colour(palette.bad);
+    table_->viewport()->update();
     op_->setStyleSheet(QString("color: %1").arg(palette.text.name()));
     tell();
 }

@@ -18,6 +18,7 @@ class QTableView;
 
 namespace headroom::gui {
 
+class OutsideDelegate;
 class CompareCanvas;
 class ComparisonFilter;
 class ComparisonModel;
@@ -69,6 +70,7 @@ private:
     ComparisonModel* model_;
     ComparisonFilter* filter_;
     QTableView* table_;
+    OutsideDelegate* outside_ = nullptr;
     QLabel *empty_, *summary_, *op_;
     QPushButton *open_, *open_other_, *worst_;
     QDoubleSpinBox* tolerance_;

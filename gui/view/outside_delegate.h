@@ -4,24 +4,26 @@
 
 #include <QStyledItemDelegate>
 
+#include <QColor>
+
 #include "gui/model/comparison_model.h"
-#include "gui/view/view.h"
 
 namespace headroom::gui {
 
 class OutsideDelegate : public QStyledItemDelegate {
 public:
-    OutsideDelegate(const View& view, QObject* parent) : QStyledItemDelegate(parent), view_(view) {}
+    using QStyledItemDelegate::QStyledItemDelegate;
+    void set_colour(const QColor& bad) { bad_ = bad; }
 
 protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
         QStyledItemDelegate::initStyleOption(option, index);
         if (index.data(ComparisonModel::outside_role).toBool())
-            option->palette.setColor(QPalette::Text, view_.colours().bad);
+            option->palette.setColor(QPalette::Text, bad_);
     }
 
 private:
-    const View& view_;
+    QColor bad_;  // its own: a list asks for it while the view that it is part of goes away
 };
 
 }  // namespace headroom::gui
