@@ -14,22 +14,11 @@
 #include "gui/model/text.h"
 #include "gui/view/compare_canvas.h"
 #include "gui/view/compare_view.h"
+#include "gui/view/controls.h"
 #include "gui/view/error_chart.h"
 #include "gui/view/outside_delegate.h"
 
 namespace headroom::gui {
-namespace {
-
-template <class Control>
-Control* named(Control* control, const char* object, const QString& name, const QString& tip) {
-    control->setObjectName(object);
-    control->setAccessibleName(name);
-    control->setToolTip(tip);
-    return control;
-}
-
-}  // namespace
-
 QWidget* CompareView::make_empty() {
     auto* page = new QWidget;
     auto* column = new QVBoxLayout(page);

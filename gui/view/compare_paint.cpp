@@ -6,27 +6,13 @@
 
 #include "gui/model/text.h"
 #include "gui/view/compare_canvas.h"
+#include "gui/view/lane_paint.h"
 
 namespace headroom::gui {
 namespace {
 
 constexpr double kSeparated_px = 6;  // wider slices leave a pixel to the next
 constexpr double kLabelled_px = 40;  // narrower ones say nothing
-
-// From the pixels of the list to those of now: the same but until the new list is there.
-struct Moved {
-    double scale = 1, shift = 0;
-    Moved(const TimeAxis& list, const TimeAxis& now)
-        : scale(list.ns_per_pixel() / now.ns_per_pixel()),
-          shift(now.x_of(list.begin_ns) - list.left * scale) {}
-    double x(double at) const { return at * scale + shift; }
-    QRectF rect(const Extent& e, const QRect& row) const {
-        const double left = std::max<double>(row.left(), x(e.x));
-        const double right = std::min<double>(row.right() + 1, x(e.x + e.width));
-        return {left, static_cast<double>(row.top()), right < left ? 0.0 : std::max(1.0, right - left),
-                static_cast<double>(row.height())};
-    }
-};
 
 }  // namespace
 
@@ -70,24 +56,11 @@ void CompareCanvas::paint_stream(QPainter& painter, Stream stream, const TimeAxi
 
 void CompareCanvas::paint_lane(QPainter& painter, const LaneList& list, const QRect& row,
                                const TimeAxis& now) const {
-    const Moved moved(drawn_.get()->axis, now);
-    for (const Bin& bin : list.bins) {
-        const QRectF r = moved.rect(bin.extent, row);
-        double share = 0, lower = r.bottom();
-        for (const BinPart& part : list.parts_of(bin)) {
-            share += part.share;
-            const double upper = std::round(r.bottom() - std::min(1.0, share) * r.height());
-            if (upper >= lower) continue;
-            painter.fillRect(QRectF(r.left(), upper, r.width(), lower - upper), colours().of(part.kind));
-            lower = upper;
-        }
-        // However little: something ran here.
-        if (lower == r.bottom())
-            painter.fillRect(QRectF(r.left(), lower - 1, r.width(), 1), colours().of(bin.kind));
-    }
+    const Stretch stretch(drawn_.get()->axis, now);
+    paint_bins(painter, list, stretch, row, colours());
     const QFontMetrics metrics = painter.fontMetrics();
     for (const Slice& slice : list.slices) {
-        QRectF r = moved.rect(slice.extent, row);
+        QRectF r = stretch.rect(slice.extent, row);
         if (r.width() >= kSeparated_px) r.setWidth(r.width() - 1);
         const QColor colour = colours().of(slice.kind);
         painter.fillRect(r, colour);
@@ -192,11 +165,11 @@ void CompareCanvas::paint_strip(QPainter& painter, size_t tier, const TimeAxis& 
 void CompareCanvas::paint_curve(QPainter& painter, const std::vector<StepPoint>& steps, const Scale& scale,
                                 const QRect& strip, const TimeAxis& now) const {
     if (steps.empty()) return;
-    const Moved moved(drawn_.get()->axis, now);
+    const Stretch stretch(drawn_.get()->axis, now);
     QPainterPath path;
     double before = 0;
     for (size_t i = 0; i < steps.size(); ++i) {
-        const double x = moved.x(steps[i].x);
+        const double x = stretch.x(steps[i].x);
         const double y = scale.y_of(static_cast<double>(steps[i].bytes), strip);
         if (i == 0) {
             path.moveTo(x, y);

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "gui/model/text.h"
+#include "gui/view/controls.h"
 
 namespace headroom::gui {
 
@@ -44,24 +45,16 @@ QWidget* MemoryView::make_bar() {
     auto* bar = new QWidget;
     auto* row = new QHBoxLayout(bar);
     row->setContentsMargins(8, 6, 8, 6);
-    const auto button = [this](const QString& text, const QString& tip, std::function<void()> act) {
-        auto* made = new QToolButton;
-        made->setText(text);
-        made->setToolTip(tip);
-        made->setAccessibleName(tip);
-        made->setFocusPolicy(Qt::StrongFocus);
-        connect(made, &QToolButton::clicked, this, std::move(act));
-        return made;
-    };
     peaks_ = new QHBoxLayout;
     for (size_t tier = 0; tier < kTiers; ++tier) {
         const QString name = label_of(static_cast<Tier>(tier));
-        QToolButton* made = button(tr("Peak of %1").arg(name),
-                                   tr("Show the instant at which %1 is fullest").arg(name), [this, tier] {
-                                       for (size_t i = 0; curves_ && i < curves_->size(); ++i) {
-                                           if ((*curves_)[i].tier() == static_cast<Tier>(tier)) go_to_peak(i);
-                                       }
-                                   });
+        QToolButton* made =
+            tool_button(this, tr("Peak of %1").arg(name),
+                        tr("Show the instant at which %1 is fullest").arg(name), [this, tier] {
+                            for (size_t i = 0; curves_ && i < curves_->size(); ++i) {
+                                if ((*curves_)[i].tier() == static_cast<Tier>(tier)) go_to_peak(i);
+                            }
+                        });
         made->setObjectName("peak_" + text_of(name_of(static_cast<Tier>(tier))));
         peaks_->addWidget(made);
     }
@@ -73,10 +66,12 @@ QWidget* MemoryView::make_bar() {
     row->addLayout(peaks_);
     row->addStretch(1);
     row->addWidget(near_);
-    row->addWidget(button("+", tr("Zoom in (W)"), [this] { canvas_->zoom_by(0.5); }));
-    row->addWidget(button(QString(QChar(0x2212)), tr("Zoom out (S)"), [this] { canvas_->zoom_by(2); }));
-    row->addWidget(button(tr("Fit"), tr("Fit the marked range or the selection; again: the whole step (F)"),
-                          [this] { canvas_->fit(); }));
+    row->addWidget(tool_button(this, "+", tr("Zoom in (W)"), [this] { canvas_->zoom_by(0.5); }));
+    row->addWidget(
+        tool_button(this, QString(QChar(0x2212)), tr("Zoom out (S)"), [this] { canvas_->zoom_by(2); }));
+    row->addWidget(tool_button(this, tr("Fit"),
+                               tr("Fit the marked range or the selection; again: the whole step (F)"),
+                               [this] { canvas_->fit(); }));
     return bar;
 }
 

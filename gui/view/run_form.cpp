@@ -10,21 +10,10 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "gui/view/controls.h"
 #include "gui/view/path_field.h"
 
 namespace headroom::gui {
-namespace {
-
-template <class Control>
-Control* named(Control* control, const char* object, const QString& name, const QString& tip) {
-    control->setObjectName(object);
-    control->setAccessibleName(name);
-    control->setToolTip(tip);
-    return control;
-}
-
-}  // namespace
-
 RunForm::RunForm(QWidget* parent)
     : QWidget(parent),
       device_(named(new QComboBox, "run_device", tr("Device"),

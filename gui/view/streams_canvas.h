@@ -55,8 +55,6 @@ private:
 
     void paint(QPainter& painter, const TimeAxis& axis, const QRect& body);
     void paint_lane(QPainter& painter, size_t lane, const TimeAxis& axis) const;
-    void paint_bins(QPainter& painter, const LaneList& list,
-                    const std::function<QRectF(const Extent&)>& place) const;
     void paint_name(QPainter& painter, size_t lane) const;
     void paint_label(QPainter& painter, const Slice& slice, const QRectF& rect) const;
     void paint_gap(QPainter& painter, const Gap& gap, const QRectF& rect) const;

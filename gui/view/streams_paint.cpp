@@ -2,11 +2,10 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "gui/model/stalls.h"
 #include "gui/model/text.h"
+#include "gui/view/lane_paint.h"
 #include "gui/view/streams_canvas.h"
 
 namespace headroom::gui {
@@ -17,21 +16,6 @@ constexpr double kLabelled_px = 28;  // narrower ones say nothing
 constexpr int kPath_px = 3;          // height of the line of the critical path
 constexpr int kHit_px = 4;
 constexpr size_t kMostDependencies = 200;
-
-// From the pixels of the list to those of now: the same but for the moment until the new list is there.
-struct Stretch {
-    double scale = 1, shift = 0;
-    Stretch(const TimeAxis& list, const TimeAxis& now)
-        : scale(list.ns_per_pixel() / now.ns_per_pixel()),
-          shift(now.x_of(list.begin_ns) - list.left * scale) {}
-    QRectF rect(const Extent& e, const QRect& lane) const {
-        const double left = std::max<double>(lane.left(), e.x * scale + shift);
-        const double right = std::min<double>(lane.right() + 1, (e.x + e.width) * scale + shift);
-        // A pixel at least, but for what the stretching has moved outside.
-        return {left, static_cast<double>(lane.top()), right < left ? 0.0 : std::max(1.0, right - left),
-                static_cast<double>(lane.height())};
-    }
-};
 
 }  // namespace
 
@@ -59,7 +43,7 @@ void StreamsCanvas::paint_lane(QPainter& painter, size_t lane, const TimeAxis& n
     if (list == nullptr) return;
     const Stretch stretch(list->axis, now);
     const LaneList& of = list->lanes[lane];
-    paint_bins(painter, of, [&](const Extent& e) { return stretch.rect(e, row); });
+    paint_bins(painter, of, stretch, row, colours());
     for (const Slice& slice : of.slices) {
         QRectF r = stretch.rect(slice.extent, row);
         if (r.width() >= kSeparated_px && r.right() <= row.right()) r.setWidth(r.width() - 1);
@@ -81,35 +65,6 @@ void StreamsCanvas::paint_lane(QPainter& painter, size_t lane, const TimeAxis& n
         QRectF r = stretch.rect(extent, row);
         r.setHeight(kHit_px);
         painter.fillRect(r, colours().selection);
-    }
-}
-
-// Stacked in one order of kinds everywhere, so that bins beside each other show how shares change. One colour
-// at a time: a painter that keeps its brush fills several times as fast.
-void StreamsCanvas::paint_bins(QPainter& painter, const LaneList& list,
-                               const std::function<QRectF(const Extent&)>& place) const {
-    std::array<std::vector<QRectF>, kOpKinds> rects;
-    for (const Bin& bin : list.bins) {
-        const QRectF rect = place(bin.extent);
-        double share = 0;
-        double lower = rect.bottom();
-        for (const BinPart& part : list.parts_of(bin)) {
-            share += part.share;
-            const double upper = std::round(rect.bottom() - std::min(1.0, share) * rect.height());
-            if (upper >= lower) continue;
-            rects[static_cast<size_t>(part.kind)].emplace_back(rect.left(), upper, rect.width(),
-                                                               lower - upper);
-            lower = upper;
-        }
-        // However little: something ran here.
-        if (lower == rect.bottom())
-            rects[static_cast<size_t>(bin.kind)].emplace_back(rect.left(), lower - 1, rect.width(), 1);
-    }
-    painter.setPen(Qt::NoPen);
-    for (size_t kind = 0; kind < kOpKinds; ++kind) {
-        if (rects[kind].empty()) continue;
-        painter.setBrush(colours().of(static_cast<OpKind>(kind)));
-        painter.drawRects(rects[kind].data(), static_cast<int>(rects[kind].size()));
     }
 }
 

@@ -14,6 +14,7 @@
 #include <QVBoxLayout>
 
 #include "gui/model/text.h"
+#include "gui/view/controls.h"
 #include "gui/view/op_details.h"
 
 namespace headroom::gui {
@@ -62,16 +63,6 @@ StreamsView::StreamsView(Document& document, Focus& focus)
     take_step();
 }
 
-QToolButton* StreamsView::button(const QString& text, const QString& tip, std::function<void()> act) {
-    auto* made = new QToolButton;
-    made->setText(text);
-    made->setToolTip(tip);
-    made->setAccessibleName(tip);
-    made->setFocusPolicy(Qt::StrongFocus);
-    connect(made, &QToolButton::clicked, this, std::move(act));
-    return made;
-}
-
 QWidget* StreamsView::make_bar() {
     auto* bar = new QWidget;
     auto* row = new QHBoxLayout(bar);
@@ -86,8 +77,9 @@ QWidget* StreamsView::make_bar() {
            "kind:attention_past (Ctrl+F). Enter: next hit, Shift+Enter: the one before"));
     search_->setMaximumWidth(360);
     search_->setMinimumWidth(260);
-    previous_hit_ = button(QString(QChar(0x2039)), tr("Previous hit (Shift+F3)"), [this] { step_hit(-1); });
-    next_hit_ = button(QString(QChar(0x203a)), tr("Next hit (F3)"), [this] { step_hit(1); });
+    previous_hit_ =
+        tool_button(this, QString(QChar(0x2039)), tr("Previous hit (Shift+F3)"), [this] { step_hit(-1); });
+    next_hit_ = tool_button(this, QString(QChar(0x203a)), tr("Next hit (F3)"), [this] { step_hit(1); });
     hits_text_ = new QLabel;
     critical_ = new QCheckBox(tr("Critical path"));
     critical_->setToolTip(tr("Underline the chain of ops that decided how long the step took"));
@@ -102,10 +94,12 @@ QWidget* StreamsView::make_bar() {
     row->addStretch(1);
     row->addWidget(critical_);
     row->addWidget(shows_stalls_);
-    row->addWidget(button("+", tr("Zoom in (W)"), [this] { canvas_->zoom_by(0.5); }));
-    row->addWidget(button(QString(QChar(0x2212)), tr("Zoom out (S)"), [this] { canvas_->zoom_by(2); }));
-    row->addWidget(button(tr("Fit"), tr("Fit the marked range or the selection; again: the whole step (F)"),
-                          [this] { canvas_->fit(); }));
+    row->addWidget(tool_button(this, "+", tr("Zoom in (W)"), [this] { canvas_->zoom_by(0.5); }));
+    row->addWidget(
+        tool_button(this, QString(QChar(0x2212)), tr("Zoom out (S)"), [this] { canvas_->zoom_by(2); }));
+    row->addWidget(tool_button(this, tr("Fit"),
+                               tr("Fit the marked range or the selection; again: the whole step (F)"),
+                               [this] { canvas_->fit(); }));
 
     connect(search_, &QLineEdit::textChanged, &typing_, qOverload<>(&QTimer::start));
     connect(critical_, &QCheckBox::toggled, canvas_, &StreamsCanvas::set_shows_critical);

@@ -48,7 +48,6 @@ private:
     QWidget* make_bar();
     QWidget* make_below();
     QTableView* make_table(QAbstractTableModel* model, const QString& name, bool sorted);
-    QToolButton* button(const QString& text, const QString& tip, std::function<void()> act);
 
     void take_step();
     void take_data(std::shared_ptr<const Data> worked);
