@@ -19,9 +19,8 @@ auto guarded(const std::string& where, Work&& work) -> decltype(work()) {
     }
 }
 
-Result<Verdict> judge(const Scenario& scenario) {
+Result<Verdict> judge(const Scenario& scenario, Searcher& searcher) {
     return guarded(scenario.path, [&]() -> Result<Verdict> {
-        Searcher searcher(scenario);
         HEADROOM_TRY(const Found found, searcher.roomiest(scenario.plan.budget));
         return Verdict{found.evaluation.fits(), found.evaluation.tiers};
     });
@@ -218,27 +217,28 @@ void Document::replan() {
 void Document::answer_scenario() {
     answer_final_ = false;
     measured_ = nullptr;  // of the plan before
-    judging_.start<Verdict>([scenario = scenario_](const Progress&) { return judge(*scenario); },
-                            [this](Result<Verdict> result) {
-                                if (!result) return tell(with_places(result.error(), *scenario_));
-                                verdict_ = std::move(*result);
-                                Q_EMIT verdict_changed();
-                                AnswerOptions options;
-                                options.gains = options.remedies = false;
-                                answering_.start<Answer>(
-                                    [scenario = scenario_, options](const Progress& progress) {
-                                        AnswerOptions with_progress = options;
-                                        with_progress.progress = progress;
-                                        return headroom::answer(*scenario, with_progress);
-                                    },
-                                    [this](Result<Answer> found) {
-                                        if (!found) return tell(with_places(found.error(), *scenario_));
-                                        answer_ = std::make_shared<const Answer>(std::move(*found));
-                                        answer_stale_ = false;
-                                        Q_EMIT answer_changed();
-                                        simulate(answer_->plan);
-                                    });
-                            });
+    // Steps one after the other: what the first has lowered serves the others.
+    const auto searcher = std::make_shared<Searcher>(*scenario_);
+    judging_.start<Verdict>(
+        [scenario = scenario_, searcher](const Progress&) { return judge(*scenario, *searcher); },
+        [this, searcher](Result<Verdict> result) {
+            if (!result) return tell(with_places(result.error(), *scenario_));
+            verdict_ = std::move(*result);
+            Q_EMIT verdict_changed();
+            answering_.start<Answer>(
+                [scenario = scenario_, searcher](const Progress& progress) -> Result<Answer> {
+                    if (!progress("searching plans", -1))
+                        return fail("", "interrupted", "", Fault::interrupted);
+                    return headroom::answer_plan(*scenario, *searcher);
+                },
+                [this, searcher](Result<Answer> found) {
+                    if (!found) return tell(with_places(found.error(), *scenario_));
+                    answer_ = std::make_shared<const Answer>(std::move(*found));
+                    answer_stale_ = false;
+                    Q_EMIT answer_changed();
+                    simulate(answer_->plan, searcher);
+                });
+        });
 }
 
 void Document::answer_plan(Plan plan) {
@@ -254,23 +254,26 @@ void Document::answer_plan(Plan plan) {
                              });
 }
 
-void Document::simulate(Plan plan) {
+void Document::simulate(Plan plan, std::shared_ptr<Searcher> searcher) {
     simulating_.start<StepPtr>(
         [plan = std::move(plan)](const Progress& progress) { return simulated(plan, progress); },
-        [this](Result<StepPtr> step) {
+        [this, searcher = std::move(searcher)](Result<StepPtr> step) {
             if (!step) return tell(step.error());
             predicted_ = std::move(*step);
             Q_EMIT steps_changed();
-            if (kind_ == Kind::scenario) add_gains();
+            if (searcher) explain(searcher);
         });
 }
 
-void Document::add_gains() {
+void Document::explain(std::shared_ptr<Searcher> searcher) {
     gaining_.start<Answer>(
-        [scenario = scenario_](const Progress& progress) {
+        [scenario = scenario_, searcher = std::move(searcher),
+         known = answer_](const Progress& progress) -> Result<Answer> {
+            Answer a = *known;
             AnswerOptions options;
             options.progress = progress;
-            return headroom::answer(*scenario, options);
+            HEADROOM_CHECK(headroom::explain(*scenario, *searcher, a, options));
+            return a;
         },
         [this](Result<Answer> found) {
             if (!found) return tell(with_places(found.error(), *scenario_));

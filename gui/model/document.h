@@ -94,8 +94,9 @@ private:
     void replan();
     void answer_scenario();
     void answer_plan(Plan plan);
-    void simulate(Plan plan);
-    void add_gains();
+    // `searcher`: the scenario's, for what more would buy; null: of a plan or timeline.
+    void simulate(Plan plan, std::shared_ptr<Searcher> searcher = nullptr);
+    void explain(std::shared_ptr<Searcher> searcher);
     void tell(const Error& error);
     void tell_busy();
 

@@ -30,31 +30,49 @@ Answer answer_of(Plan plan, Evaluation evaluation) {
     return a;
 }
 
+Result<void> say(const AnswerOptions& options, const std::string& text) {
+    if (options.progress && !options.progress(text, -1.0))
+        return fail("", "interrupted", "", Fault::interrupted);
+    return {};
+}
+
 }  // namespace
 
-Result<Answer> answer(const Scenario& scenario, const AnswerOptions& options) {
+Result<Answer> answer_plan(const Scenario& scenario, Searcher& searcher) {
     try {
-        const auto say = [&](const std::string& text) {
-            return !options.progress || options.progress(text, -1.0);
-        };
-        if (!say("searching plans")) return fail("", "interrupted", "", Fault::interrupted);
-        Searcher searcher(scenario);
         HEADROOM_TRY(Found found, searcher.best(scenario.plan.budget));
         Answer a = answer_of(std::move(found.plan), std::move(found.evaluation));
         a.scored = found.scored;
         a.simulated = found.simulated;
+        a.sampled_ns = found.sampled_ns;
+        return a;
+    } catch (const Overflow& e) {
+        return fail(scenario.path, e.what(), "smaller sizes");
+    }
+}
+
+Result<void> explain(const Scenario& scenario, Searcher& searcher, Answer& a, const AnswerOptions& options) {
+    try {
         if (options.gains && a.fits()) {
-            if (!say("pricing more of each budget")) return fail("", "interrupted", "", Fault::interrupted);
-            a.gains = gains(scenario, searcher, a, found.sampled_ns);
+            HEADROOM_CHECK(say(options, "pricing more of each budget"));
+            a.gains = gains(scenario, searcher, a, a.sampled_ns);
         }
         if (options.remedies && !a.fits()) {
             HEADROOM_TRY(a.remedies, remedies(scenario, a, options.progress));
             a.remedies_tried = true;
         }
-        return a;
+        return {};
     } catch (const Overflow& e) {
         return fail(scenario.path, e.what(), "smaller sizes");
     }
+}
+
+Result<Answer> answer(const Scenario& scenario, const AnswerOptions& options) {
+    HEADROOM_CHECK(say(options, "searching plans"));
+    Searcher searcher(scenario);
+    HEADROOM_TRY(Answer a, answer_plan(scenario, searcher));
+    HEADROOM_CHECK(explain(scenario, searcher, a, options));
+    return a;
 }
 
 Result<Answer> answer(const Plan& plan) {

@@ -12,6 +12,8 @@
 
 namespace headroom {
 
+class Searcher;
+
 // `say(text, share)`: progress of long work (share in 0..1, or negative where unknown); false stops it
 // (Fault::interrupted). May be empty.
 using Progress = std::function<bool(const std::string&, double)>;
@@ -51,6 +53,7 @@ struct Answer {
     std::vector<Gain> gains;
     std::vector<Remedy> remedies;  // where it does not fit; cheapest first
     bool remedies_tried = false;   // empty remedies then mean that none was found
+    int64_t sampled_ns = 0;        // step of the best candidate by sampling: what gains are measured against
     bool fits() const { return evaluation.fits(); }
 };
 
@@ -62,6 +65,12 @@ struct AnswerOptions {
 // The best plan for the scenario and everything there is to say about it. Where nothing fits, the plan that
 // comes nearest. Error: the scenario contradicts itself, or no strategy can run it (each says why).
 Result<Answer> answer(const Scenario& scenario, const AnswerOptions& options = {});
+// The same in two parts, for those who show the first while the second is worked out: the plan with its
+// figures, then its gains or remedies as the options ask. `searcher` is the scenario's; what it has lowered
+// serves both.
+Result<Answer> answer_plan(const Scenario& scenario, Searcher& searcher);
+Result<void> explain(const Scenario& scenario, Searcher& searcher, Answer& answer,
+                     const AnswerOptions& options);
 // The same for one plan as it stands: nothing is searched.
 Result<Answer> answer(const Plan& plan);
 

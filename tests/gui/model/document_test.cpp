@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "base/file.h"
+#include "cli/report.h"
 
 namespace headroom::gui::test {
 namespace {
@@ -32,6 +33,8 @@ TEST(Document, AScenarioIsAnsweredStepByStep) {
     EXPECT_TRUE(d.verdict()->fits);
     EXPECT_TRUE(d.answer()->fits());
     EXPECT_FALSE(d.answer()->gains.empty());
+    // Step by step it says what the command says at once.
+    EXPECT_EQ(cli::report_text(*d.answer()), cli::report_text(*answer(*d.scenario())));
     ASSERT_NE(d.step(), nullptr);
     EXPECT_EQ(d.step()->timeline.source, "simulated");
     EXPECT_EQ(d.step()->duration_ns(), d.answer()->evaluation.step_ns);
