@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "decoder/cudnn_attention.h"
+#include "decoder/graph_operands.h"
 #include "decoder/on_gpu.h"
 
 namespace headroom::engine {
@@ -55,7 +55,7 @@ at::Tensor scores_of(const at::Tensor& q, const at::Tensor& k, const Span& span,
 
 // cuDNN's kernels take 16-bit values, a causal square or no mask.
 bool runs_on_cudnn(const at::Tensor& q, const at::Tensor& k, const Span& s) {
-    if (!q.is_cuda() || (q.scalar_type() != at::kBFloat16 && q.scalar_type() != at::kHalf)) return false;
+    if (!q.is_cuda() || !is_half(q)) return false;
     const int64_t T = q.size(0), S = k.size(0);
     const bool causal_square = s.key_at == s.query_at && T == S, all_seen = s.key_at + S - 1 <= s.query_at;
     const bool windowed = s.window > 0 && s.key_at <= s.query_at + T - 1 - s.window;
@@ -70,13 +70,8 @@ at::Tensor as_tokens(const at::Tensor& x) {
     return x.squeeze(0).transpose(0, 1);
 }
 
-std::atomic<bool> through_graph = false;
+std::atomic<bool> through_graph = true;
 
-// [tokens, heads, d] as the graph API takes it: whole heads, at addresses of 16 bytes.
-bool fits_graph(const at::Tensor& x) {
-    return x.stride(2) == 1 && x.stride(0) % 8 == 0 && x.stride(1) % 8 == 0 && x.size(2) % 8 == 0 &&
-           x.size(2) <= 256 && reinterpret_cast<uintptr_t>(x.data_ptr()) % 16 == 0;
-}
 // [T, h] that lie as dense [h, T].
 bool heads_apart(const at::Tensor& lse) {
     return lse.scalar_type() == at::kFloat && lse.t().is_contiguous();
@@ -87,9 +82,6 @@ bool runs_on_graph(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v
            fits_graph(out) && heads_apart(lse);
 }
 
-HeadStrides strides_of(const at::Tensor& x) {
-    return {x.stride(0), x.stride(1)};
-}
 CudnnShape shape_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& out,
                     const Span& span) {
     CudnnShape s;
@@ -107,10 +99,6 @@ CudnnShape shape_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& 
     return s;
 }
 
-void check(const Result<void>& done) {
-    TORCH_CHECK(done.has_value(), done.error().text());
-}
-
 }  // namespace
 
 void use_cudnn_graph(bool on) {
@@ -124,7 +112,7 @@ void attention_forward(const at::Tensor& q, const at::Tensor& k, const at::Tenso
                        at::Tensor out, at::Tensor lse, const at::Tensor& workspace) {
     if (runs_on_cudnn(q, k, span)) {
         if (runs_on_graph(q, k, v, out, lse) && workspace.defined()) {
-            return check(cudnn_attention_forward(
+            return check_done(cudnn_attention_forward(
                 shape_of(q, k, v, out, span),
                 {q.data_ptr(), k.data_ptr(), v.data_ptr(), out.data_ptr(), lse.data_ptr<float>()},
                 workspace.data_ptr(), workspace.numel(), current_stream()));
@@ -187,7 +175,7 @@ void attention_backward(const at::Tensor& q, const at::Tensor& k, const at::Tens
             shape.dq = strides_of(d_q_part);
             shape.dk = strides_of(dk);
             shape.dv = strides_of(dv);
-            check(cudnn_attention_backward(
+            check_done(cudnn_attention_backward(
                 shape,
                 {q.data_ptr(), k.data_ptr(), v.data_ptr(), out.data_ptr(), d_out.data_ptr(),
                  lse.data_ptr<float>(), d_q_part.data_ptr(), dk.data_ptr(), dv.data_ptr()},

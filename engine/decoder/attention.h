@@ -26,9 +26,7 @@ struct AttentionScratch {
 
 // Whether 16-bit attention on a GPU goes straight through cuDNN's graph API (decoder/cudnn_attention.h),
 // where the mask, the strides and the given scratch allow it, instead of ATen's call of the same library,
-// which allocates its outputs and its workspace. Off at first; of the whole process. Not run on a GPU in this
-// form: an earlier one, without a workspace of the forward pass, was refused there by the 256 bytes that
-// cuDNN asked for.
+// which allocates its outputs and its workspace. On at first; of the whole process.
 void use_cudnn_graph(bool on);
 bool uses_cudnn_graph();
 

@@ -27,10 +27,11 @@ struct Built {
 
 std::string name_of(const CudnnShape& s, bool backward) {
     const auto number = [](int64_t n) { return std::to_string(n); };
-    return std::string("attention ") + (backward ? "backward" : "forward") + " of " + number(s.queries) +
-           " queries x " + number(s.keys) + " keys" + (s.causal ? ", causal, " : ", ") + number(s.heads) +
-           " over " + number(s.kv_heads) + " heads of " + number(s.head_dim) +
-           (s.bf16 ? ", bf16" : ", fp16") + (s.deterministic ? ", deterministic" : "");
+    return std::string("attention ") + (backward ? "backward" : "forward") + " of " +
+           (s.batch > 1 ? number(s.batch) + " x " : "") + number(s.queries) + " queries x " + number(s.keys) +
+           " keys" + (s.causal ? ", causal, " : ", ") + number(s.heads) + " over " + number(s.kv_heads) +
+           " heads of " + number(s.head_dim) + (s.bf16 ? ", bf16" : ", fp16") +
+           (s.deterministic ? ", deterministic" : "");
 }
 
 tl::unexpected<Error> failed(const CudnnShape& s, bool backward, const std::string& found,
@@ -38,12 +39,12 @@ tl::unexpected<Error> failed(const CudnnShape& s, bool backward, const std::stri
     return fail(name_of(s, backward), found, allowed, Fault::run_failed);
 }
 
-// [tokens, heads, d] as the library names it: [1, heads, tokens, d].
-fe::graph::Tensor_attributes& place(fe::graph::Tensor_attributes& t, Uid uid, int64_t tokens, int64_t heads,
-                                    int64_t dim, const HeadStrides& strides) {
+// [batch, tokens, heads, d] as the library names it: [batch, heads, tokens, d].
+fe::graph::Tensor_attributes& place(fe::graph::Tensor_attributes& t, Uid uid, int64_t batch, int64_t tokens,
+                                    int64_t heads, int64_t dim, const HeadStrides& strides) {
     return t.set_uid(uid)
-        .set_dim({1, heads, tokens, dim})
-        .set_stride({tokens * strides.token, strides.head, strides.token, 1});
+        .set_dim({batch, heads, tokens, dim})
+        .set_stride({batch > 1 ? strides.batch : tokens * strides.token, strides.head, strides.token, 1});
 }
 
 // One graph with its operands.
@@ -61,7 +62,7 @@ public:
         mask(options);
         auto [out, lse] =
             graph_->sdpa(queries(kQ, "q", s_.q), keys(kK, "k", s_.k), keys(kV, "v", s_.v), options);
-        place(*out, kOut, s_.queries, s_.heads, s_.head_dim, s_.out).set_output(true);
+        place(*out, kOut, s_.batch, s_.queries, s_.heads, s_.head_dim, s_.out).set_output(true);
         sums(*lse).set_output(true);
         return graph_;
     }
@@ -75,9 +76,9 @@ public:
         auto [dq, dk, dv] = graph_->sdpa_backward(
             queries(kQ, "q", s_.q), keys(kK, "k", s_.k), keys(kV, "v", s_.v), queries(kOut, "out", s_.out),
             queries(kDOut, "d_out", s_.d_out), graph_->tensor(lse), options);
-        place(*dq, kDq, s_.queries, s_.heads, s_.head_dim, s_.dq).set_output(true);
-        place(*dk, kDk, s_.keys, s_.kv_heads, s_.head_dim, s_.dk).set_output(true);
-        place(*dv, kDv, s_.keys, s_.kv_heads, s_.head_dim, s_.dv).set_output(true);
+        place(*dq, kDq, s_.batch, s_.queries, s_.heads, s_.head_dim, s_.dq).set_output(true);
+        place(*dk, kDk, s_.batch, s_.keys, s_.kv_heads, s_.head_dim, s_.dk).set_output(true);
+        place(*dv, kDv, s_.batch, s_.keys, s_.kv_heads, s_.head_dim, s_.dv).set_output(true);
         return graph_;
     }
 
@@ -91,17 +92,17 @@ private:
     }
     Tensor queries(Uid uid, const char* name, const HeadStrides& strides) {
         fe::graph::Tensor_attributes t;
-        place(t, uid, s_.queries, s_.heads, s_.head_dim, strides).set_name(name);
+        place(t, uid, s_.batch, s_.queries, s_.heads, s_.head_dim, strides).set_name(name);
         return graph_->tensor(t);
     }
     Tensor keys(Uid uid, const char* name, const HeadStrides& strides) {
         fe::graph::Tensor_attributes t;
-        place(t, uid, s_.keys, s_.kv_heads, s_.head_dim, strides).set_name(name);
+        place(t, uid, s_.batch, s_.keys, s_.kv_heads, s_.head_dim, strides).set_name(name);
         return graph_->tensor(t);
     }
     fe::graph::Tensor_attributes& sums(fe::graph::Tensor_attributes& t) const {
         return t.set_uid(kLse)
-            .set_dim({1, s_.heads, s_.queries, 1})
+            .set_dim({s_.batch, s_.heads, s_.queries, 1})
             .set_stride({s_.heads * s_.queries, s_.queries, 1, 1})
             .set_data_type(fe::DataType_t::FLOAT);
     }

@@ -1,14 +1,14 @@
 // Attention straight through cuDNN's graph API: into the caller's buffers, strided as they are, and with the
 // caller's workspace. Nothing is allocated on the device, nothing is copied.
 //
-// Shapes: tensors are [tokens, heads, d] with rows as far apart as their strides say, the d values of a head
-// adjacent; log-sum-exp is dense [heads, tokens] fp32, natural, of the scaled scores (cuDNN before 9.26 reads
-// no other layout). Query head i reads KV head i / (heads / kv_heads).
-// Needs: 16-byte aligned pointers and strides; d a multiple of 8, at most 256; more than one query or key.
-// Cost: a shape that is new to the process takes 40 ms of building, the first of its kind 0.5 to 0.8 s; its
-// plan is kept until the process ends. A call after that: some microseconds of the host.
-// Thread-safe: calls wait for each other. Errors name the shape and what the library said
-// (Fault::run_failed). Source: NVIDIA/cudnn-frontend, docs/operations/Attention.md.
+// Shapes: tensors are [batch, tokens, heads, d] with rows as far apart as their strides say, the d values of
+// a head adjacent; log-sum-exp is dense [batch, heads, tokens] fp32, natural, of the scaled scores (cuDNN
+// before 9.26 reads no other layout). Query head i reads KV head i / (heads / kv_heads). Needs: 16-byte
+// aligned pointers and strides; d a multiple of 8, at most 256; more than one query or key. Cost: a shape
+// that is new to the process takes 40 ms of building, the first of its kind 0.5 to 0.8 s; its plan is kept
+// until the process ends. A call after that: some microseconds of the host. Thread-safe: calls wait for each
+// other. Errors name the shape and what the library said (Fault::run_failed). Source: NVIDIA/cudnn-frontend,
+// docs/operations/Attention.md.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,9 +20,9 @@
 
 namespace headroom::engine {
 
-// Elements from one token, and from one head, to the next.
+// Elements from one token, from one head, and from one member of the batch to the next (of one: any).
 struct HeadStrides {
-    int64_t token = 0, head = 0;
+    int64_t token = 0, head = 0, batch = 0;
     auto operator<=>(const HeadStrides&) const = default;
 };
 
@@ -33,6 +33,7 @@ struct CudnnShape {
     bool causal = false;         // query i sees keys 0 to i, queries = keys; else all see all
     bool deterministic = false;  // backward: the same bits every time, at 15-18 % more time, more workspace
     HeadStrides q, k, v, out, d_out, dq, dk, dv;
+    int64_t batch = 1;  // each with queries and keys of its own
     auto operator<=>(const CudnnShape&) const = default;
 };
 

@@ -8,8 +8,13 @@
 
 namespace headroom::engine {
 
+// Kernels read and write 16 bytes at a time.
+inline bool is_aligned(const at::Tensor& t) {
+    return reinterpret_cast<uintptr_t>(t.data_ptr()) % 16 == 0;
+}
 inline bool plain_bf16(const at::Tensor& t) {
-    return t.is_cuda() && t.scalar_type() == at::kBFloat16 && t.is_contiguous() && t.size(-1) % 8 == 0;
+    return t.is_cuda() && t.scalar_type() == at::kBFloat16 && t.is_contiguous() && t.size(-1) % 8 == 0 &&
+           is_aligned(t);
 }
 template <class... Tensors>
 bool on_gpu(const Tensors&... tensors) {
@@ -19,7 +24,7 @@ bool on_gpu(const Tensors&... tensors) {
 inline bool rows_on_gpu(const at::Tensor& t) {
     return t.is_cuda() && t.scalar_type() == at::kBFloat16 && t.stride(-1) == 1 &&
            (t.dim() == 2 || (t.dim() == 3 && t.stride(1) == t.size(2))) && t.stride(0) % 8 == 0 &&
-           t.size(-1) % 8 == 0 && reinterpret_cast<uintptr_t>(t.data_ptr()) % 16 == 0;
+           t.size(-1) % 8 == 0 && is_aligned(t);
 }
 inline kernels::bf16* bits(const at::Tensor& t) {
     return static_cast<kernels::bf16*>(t.data_ptr());

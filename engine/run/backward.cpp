@@ -89,6 +89,17 @@ void Executor::State::attention_own_backward() {
     emitted_ = false;
 }
 
+// Of backward calls whose queries are packed: by the first call of a chunk and layer.
+BlockScratch Executor::State::packed_scratch() const {
+    return {{},
+            whole("past attention backward"),
+            whole("packed queries"),
+            // The forward pass has merged what this buffer held.
+            attention_in("attention of one segment").first,
+            plan.decisions.deterministic,
+            !d_q_fresh_};
+}
+
 void Executor::State::attention_past_backward(const Op& op) {
     if (selects_pages(plan, layer_)) return attend_selected_backward();
     const Model& m = plan.model;
@@ -100,13 +111,20 @@ void Executor::State::attention_past_backward(const Op& op) {
     const at::Tensor d_v =
         view("dK and dV of one piece", {keys, m.kv_heads, m.head_dim}, type_, keys * m.kv_size() * element());
     const at::Tensor d_out = rows("d attention", m.q_size()).unflatten(1, {m.heads, m.head_dim});
+    const bool packed = span_of(0).window == 0 && has("packed queries");  // a window may hide keys
     AttentionScratch scratch = attention_scratch("past attention backward");
-    // The forward pass has merged what this buffer held.
     scratch.dq = attention_in("attention of one segment").first;
     visit_past(piece, [&](const at::Tensor& k, const at::Tensor& value, int64_t at, int64_t count) {
-        attention_backward(v.q, k, value, v.attention, v.lse, d_out, span_of(at), d_q, !d_q_fresh_,
-                           d_k.narrow(0, at - piece.first, count), d_v.narrow(0, at - piece.first, count),
-                           scratch);
+        const at::Tensor dk = d_k.narrow(0, at - piece.first, count),
+                         dv = d_v.narrow(0, at - piece.first, count);
+        if (packed) {
+            block_attention_backward(v.q, k.unsqueeze(0), value.unsqueeze(0), v.attention, v.lse, d_out,
+                                     rows_, d_q, !d_q_fresh_, dk.unsqueeze(0), dv.unsqueeze(0),
+                                     packed_scratch());
+        } else {
+            attention_backward(v.q, k, value, v.attention, v.lse, d_out, span_of(at), d_q, !d_q_fresh_, dk,
+                               dv, scratch);
+        }
         d_q_fresh_ = false;
     });
     emitted_ = true;

@@ -152,7 +152,8 @@ void Executor::State::attend_selected() {
     const LayerViews& v = layer_views();
     const auto part = attention_in("attention of one segment");
     block_attention_forward(v.q, by_block("gathered pages", 0), by_block("gathered pages", 1), block(),
-                            part.first, part.second);
+                            part.first, part.second,
+                            {whole("attention forward"), {}, whole("sums by block"), {}, false});
     partial_pending_ = true;
 }
 
@@ -163,7 +164,7 @@ void Executor::State::attend_selected_backward() {
     block_attention_backward(v.q, by_block("gathered pages", 0), by_block("gathered pages", 1), v.attention,
                              v.lse, rows("d attention", m.q_size()).unflatten(1, {m.heads, m.head_dim}),
                              block(), d_q, !d_q_fresh_, by_block("dK and dV of one piece", 0),
-                             by_block("dK and dV of one piece", 1));
+                             by_block("dK and dV of one piece", 1), packed_scratch());
     d_q_fresh_ = false;
     emitted_ = true;
 }

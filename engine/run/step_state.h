@@ -13,6 +13,7 @@
 
 #include "decoder/adapters.h"
 #include "decoder/attention.h"
+#include "decoder/block_attention.h"
 #include "decoder/optimizer.h"
 #include "decoder/pointwise.h"
 #include "decoder/products.h"
@@ -105,6 +106,7 @@ private:
     // buffers.cpp
     const Buffer* find(const std::string& name) const;  // null: the program has none
     const Buffer& need(const std::string& name) const;
+    bool has(const std::string& name) const { return by_name_.contains(name); }
     std::byte* data(const Buffer& buffer) const;
     // `sizes` of the buffer called `name`, from `offset` bytes into it on.
     at::Tensor view(const std::string& name, at::IntArrayRef sizes, at::ScalarType type,
@@ -176,6 +178,7 @@ private:
     at::Tensor d_projected() const;
     void norm_backward();
     AttentionScratch attention_scratch(const std::string& workspace) const;  // of that buffer
+    BlockScratch packed_scratch() const;
     void attention_own_backward();
     void attention_past_backward(const Op& op);
     Result<void> accumulate(const Op& op);

@@ -162,12 +162,11 @@ Result<void> Training::read_input() {
     if (o.device == "cuda" && !at::cuda::is_available())
         return fail("--device", "cuda, and this machine has no usable GPU", "cpu");
     if (o.attention == "graph" && o.device != "cuda")
-        return fail("--attention", "graph, on a CPU", "aten, or --device cuda");
+        return fail("--attention", "graph, on a CPU", "auto, aten, or --device cuda");
     device_ = at::Device(o.device == "cuda" ? "cuda:0" : "cpu");
     // ATen's call of cuDNN adds dQ in any order whatever is asked of it: two runs differ in the gradients.
-    if (device_.is_cuda() && plan_->decisions.deterministic)
-        return fail(o.plan + ", key 'plan.deterministic'", "true, on a GPU",
-                    "false, or --device cpu (what the engine runs today)");
+    if (device_.is_cuda() && plan_->decisions.deterministic && o.attention == "aten")
+        return fail("--attention", "aten, and " + o.plan + " is deterministic", "auto or graph");
     if (!o.weights.empty()) {
         HEADROOM_TRY(files_, WeightFiles::open(o.weights));
         HEADROOM_CHECK(check_weights(plan_->model, *files_));
@@ -176,6 +175,7 @@ Result<void> Training::read_input() {
     HEADROOM_TRY(tokens_, TokenSource::open(*plan_, static_cast<uint64_t>(o.seed), o.tokens));
     HEADROOM_CHECK(tokens_->check(steps_before(), o.steps));
     HEADROOM_CHECK(check_folder("--save-weights", o.save_weights));
+    HEADROOM_CHECK(check_folder("--save-gradients", o.save_gradients));
     if (!o.record_selection.empty() && (!plan_->decisions.attention.sparse || plan_->chunks() < 2))
         return fail("--record-selection", "a plan that selects no pages",
                     "a plan with sparse attention and more than one chunk");
@@ -204,6 +204,7 @@ Result<void> Training::begin() {
     const cli::RunOptions& o = options_;
     const int64_t bytes = program_->arena[0], host_bytes = program_->arena[1];
     HEADROOM_CHECK(check_memory(*program_, machine_memory(device_), o.plan));
+    if (device_.is_cuda()) at::globalContext().lazyInitDevice(at::kCUDA);
     set_deterministic(plan_->decisions.deterministic);
     say_({{"event", "start"},
           {"device", machine_of(device_)},
@@ -217,7 +218,7 @@ Result<void> Training::begin() {
     HEADROOM_TRY(const at::Tensor memory, arena_->view(0, {bytes}, at::kByte));
     HEADROOM_TRY(host_arena_, Arena::allocate(Tier::host, Bytes(host_bytes), device_));
     HEADROOM_TRY(const at::Tensor host, host_arena_->view(0, {host_bytes}, at::kByte));
-    use_cudnn_graph(o.attention == "graph");
+    use_cudnn_graph(o.attention != "aten");
     const OptimizerSettings settings = optimizer_settings(o);
     executor_.emplace(*plan_, *program_, memory, host, settings);
     return begin_weights(settings.seed);
@@ -299,6 +300,10 @@ Result<void> Training::finish() {
                                             ? save_adapters(*plan_, executor_->adapters(), o.save_weights)
                                             : save_weights(*plan_, executor_->weights(), o.save_weights));
         say_({{"event", "saved"}, {"weights", o.save_weights}, {"config", config}});
+    }
+    if (!o.save_gradients.empty()) {
+        HEADROOM_CHECK(save_gradients(*plan_, executor_->weight_gradients(), o.save_gradients));
+        say_({{"event", "saved"}, {"gradients", o.save_gradients}});
     }
     const bool sparse = plan_->decisions.attention.sparse && plan_->chunks() > 1;
     Plan seen = *plan_;  // with the selection that was made

@@ -106,6 +106,15 @@ Result<bool> save_weights(const Plan& plan, const at::Tensor& weights, const fs:
     return config.has_value();
 }
 
+Result<void> save_gradients(const Plan& plan, const at::Tensor& gradients, const fs::path& folder) {
+    const bool lora = plan.recipe.lora_rank > 0;
+    HEADROOM_TRY(SafetensorsWriter writer,
+                 write(folder, lora ? "adapter_model.safetensors" : "model.safetensors",
+                       lora ? adapter_list(plan.model, plan.recipe) : parameter_list(plan.model),
+                       plan.recipe.gradients, gradients));
+    return writer.finish();
+}
+
 Result<bool> save_adapters(const Plan& plan, const at::Tensor& adapters, const fs::path& folder) {
     HEADROOM_TRY(SafetensorsWriter writer,
                  write(folder, "adapter_model.safetensors", adapter_list(plan.model, plan.recipe),

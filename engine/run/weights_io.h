@@ -26,6 +26,11 @@ Result<void> load_weights(const Model& model, const WeightFiles& files, at::Tens
 // whole or not at all; the folder is made if need be. Returns whether there is a config.json. Errors
 // (Fault::run_failed): the disk; interrupted.
 Result<bool> save_weights(const Plan& plan, const at::Tensor& weights, const std::filesystem::path& folder);
+// Writes `folder`/model.safetensors, or of LoRA adapter_model.safetensors: the gradients (flat, as the
+// executor has them) under the names of what they are of, in the dtype that the plan sums them in. Errors as
+// above.
+Result<void> save_gradients(const Plan& plan, const at::Tensor& gradients,
+                            const std::filesystem::path& folder);
 // LoRA: writes `folder`/adapter_model.safetensors and adapter_config.json, as PEFT loads them. Returns true.
 Result<bool> save_adapters(const Plan& plan, const at::Tensor& adapters, const std::filesystem::path& folder);
 

@@ -88,10 +88,13 @@ std::optional<std::string> RunReport::take(const std::string& line) {
     if (kind == "checkpoint")
         return fmt::format("wrote the checkpoint {} after step {}", text(e, "folder"),
                            format_integer(whole(e, "step")));
+    if (kind == "saved" && e.contains("gradients"))
+        return fmt::format("wrote the gradients to {}", text(e, "gradients"));
     if (kind == "saved")
         return fmt::format("wrote the weights to {}{}", text(e, "weights"),
                            e.value("config", Json()) == true ? "" : " (without a config.json)");
-    if (kind == "written") return fmt::format("wrote {}", text(e, "timeline"));
+    if (kind == "written")
+        return fmt::format("wrote {}", text(e, e.contains("selection") ? "selection" : "timeline"));
     return line;
 }
 

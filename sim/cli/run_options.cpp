@@ -61,6 +61,10 @@ void add_run_options(CLI::App& app, RunOptions& o) {
            "--save-weights", o.save_weights,
            "Write the trained weights there as transformers loads them: model.safetensors, config.json")
         ->type_name("FOLDER");
+    app.add_option("--save-gradients", o.save_gradients,
+                   "Write the last step's gradients there, before clipping, under the names of the weights: "
+                   "model.safetensors")
+        ->type_name("FOLDER");
     app.add_option(
            "--record-selection", o.record_selection,
            "Write the pages that the last step selected, for [selection] of a scenario (sparse attention)")
@@ -78,11 +82,11 @@ void add_run_options(CLI::App& app, RunOptions& o) {
            "as if the run had not stopped")
         ->type_name("FOLDER")
         ->excludes("--weights");
-    app.add_option(
-           "--attention", o.attention,
-           "How a GPU attends: aten, by libtorch's call of cuDNN, or graph, where attention is dense by "
-           "cuDNN's graph API in planned buffers (not run on a GPU yet in this form)")
-        ->check(CLI::IsMember({"aten", "graph"}));
+    app.add_option("--attention", o.attention,
+                   "How a GPU attends: graph (which auto means), by cuDNN's graph API in planned buffers, or "
+                   "aten, by "
+                   "libtorch's call of cuDNN, which allocates beside them")
+        ->check(CLI::IsMember({"auto", "graph", "aten"}));
     app.add_option("-o,--output", o.output, "The measured timeline, *.trace.json.gz")->type_name("FILE");
     app.add_flag("--json", o.json, "Progress and results as JSON lines on stdout, not as text");
     app.parse_complete_callback([&app, &o] {

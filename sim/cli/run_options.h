@@ -15,17 +15,17 @@ namespace headroom::cli {
 struct RunOptions {
     std::string plan, device = "cuda", output;
     int64_t steps = 1, seed = 0;
-    std::string weights, tokens;     // files; empty: seeded
-    std::string save_weights;        // a folder; empty: not saved
-    std::string record_selection;    // a file; empty: not written
-    std::string checkpoint, resume;  // folders
-    int64_t checkpoint_every = 0;    // steps; 0: at the end
+    std::string weights, tokens;               // files; empty: seeded
+    std::string save_weights, save_gradients;  // folders; empty: not saved
+    std::string record_selection;              // a file; empty: not written
+    std::string checkpoint, resume;            // folders
+    int64_t checkpoint_every = 0;              // steps; 0: at the end
     // Of the optimizer.
     double learning_rate = 1e-4, min_learning_rate = 0;
     std::string schedule = "constant";
     int64_t warmup_steps = 0, total_steps = 0;  // total: of the schedule; 0: `steps`
     double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1, clip_norm = 1;
-    std::string attention = "aten";  // or graph
+    std::string attention = "auto";  // aten, graph; auto: graph on a GPU
     bool json = false;               // of `headroom run`: the engine's lines as they are
     std::set<std::string> given;     // long names of the options that the user wrote
 };

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "program/selection_scratch.h"
+
 namespace headroom {
 namespace {
 
@@ -71,16 +73,25 @@ LayerEmitter::LayerEmitter(const Plan& plan, StepBuilder& builder, int64_t token
     own_ws_ = builder_.scratch(
         "own attention backward", Category::workspace,
         attention_workspace(T, T, sizes_.heads, sizes_.head_dim, d.deterministic, false).count());
-    // Heads that share the keys of a query block are packed; elsewhere that would take a copy of q.
-    const bool packed =
-        d.attention.sparse && std::none_of(plan.model.layers.begin(), plan.model.layers.end(),
-                                           [&](const Layer& l) { return d.honour_windows && l.window > 0; });
-    past_ws_ = longest_keys == 0
-                   ? kNone
-                   : builder_.scratch("past attention backward", Category::workspace,
-                                      attention_workspace(T, longest_keys, sizes_.heads, sizes_.head_dim,
-                                                          d.deterministic, packed)
-                                          .count());
+    if (longest_keys == 0) return;
+    // Where no window cuts into the past, the heads of a group, which share their keys, are further queries.
+    const bool windowed = std::any_of(plan.model.layers.begin(), plan.model.layers.end(),
+                                      [&](const Layer& l) { return d.honour_windows && l.window > 0; });
+    const bool packed = d.attention.sparse || !windowed;
+    const int64_t block = d.attention.sparse ? std::min(d.attention.block, T) : T,
+                  queries = ceil_div(T, block) * round_up(block * (sizes_.heads / sizes_.kv_heads), 128);
+    const auto workspace = [&](int64_t rows, int64_t heads, bool is_packed) {
+        return attention_workspace(rows, longest_keys, heads, sizes_.head_dim, d.deterministic, is_packed)
+            .count();
+    };
+    past_ws_ = builder_.scratch("past attention backward", Category::workspace,
+                                std::max(packed ? workspace(queries, sizes_.kv_heads, true) : 0,
+                                         windowed ? workspace(T, sizes_.heads, false) : 0));
+    if (packed)
+        packed_ = builder_.scratch("packed queries", Category::workspace,
+                                   packed_queries_bytes(T, sizes_.heads, sizes_.head_dim, e));
+    if (d.attention.sparse)
+        block_sums_ = builder_.scratch("sums by block", Category::workspace, T * sizes_.heads * 4);
 }
 
 void LayerEmitter::make_small_buffers() {
@@ -125,6 +136,12 @@ LayerBuffers LayerEmitter::layer_buffers(const std::string& suffix, bool attenti
 
 BufferId LayerEmitter::hidden(const std::string& name) {
     return builder_.scratch(name, Category::activations, tokens_ * sizes_.hidden * sizes_.element);
+}
+
+void LayerEmitter::during(BufferId buffer, OpId op) {
+    if (buffer == kNone) return;
+    builder_.take(buffer, op);
+    builder_.release(buffer, op);
 }
 
 void LayerEmitter::await(OpId op) {
@@ -301,8 +318,7 @@ OpId LayerEmitter::project_kv(const Layer& layer, int64_t tokens, const LayerBuf
 OpId LayerEmitter::attend_own(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
     const OpId op = compute(OpKind::attention_own, works(layer, tokens).own);
     builder_.take(b.attention, op);
-    builder_.take(forward_ws_, op);
-    builder_.release(forward_ws_, op);
+    during(forward_ws_, op);
     return op;
 }
 
@@ -326,8 +342,8 @@ OpId LayerEmitter::attend_past(int64_t tokens, int64_t keys, double keys_seen, O
     const OpId read =
         compute(OpKind::attention_past, past_work(false, tokens, keys, keys_seen), wait, kNone, piece);
     builder_.take(partial_, read);
-    builder_.take(forward_ws_, read);
-    builder_.release(forward_ws_, read);
+    during(forward_ws_, read);
+    during(block_sums_, read);
     const uint32_t merge =
         builder_.work(memory_bound(tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * sizes_.sum)));
     builder_.release(partial_, compute(OpKind::merge, merge, kNone, kNone, piece));

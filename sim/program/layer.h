@@ -95,6 +95,8 @@ public:
     BufferId hidden(const std::string& name);  // [T, H]
 
     // Next compute op, after `waits` and whatever collective or load is pending.
+    // Scratch that `op` alone uses; kNone: none.
+    void during(BufferId buffer, OpId op);
     OpId compute(OpKind kind, uint32_t work, OpId wait = kNone, OpId wait2 = kNone, int64_t piece = 0);
     // Makes the next compute op wait for `op` too.
     void await(OpId op);
@@ -191,8 +193,8 @@ private:
     int64_t mlp_rows_;  // tokens of the MLP at once
     // Transient buffers [T, ...].
     BufferId normed_, partial_, act_, logits_, logits32_, d_normed_, d_act_, d_attention_, d_qkv_, d_q_sum_,
-        rotated_, adapter_, forward_ws_, own_ws_, past_ws_, emission_ = kNone, gathered_ = kNone,
-                                                            permuted_ = kNone;
+        rotated_, adapter_, forward_ws_, own_ws_, past_ws_ = kNone, block_sums_ = kNone, packed_ = kNone,
+                                                  emission_ = kNone, gathered_ = kNone, permuted_ = kNone;
 };
 
 }  // namespace headroom

@@ -60,18 +60,16 @@ void LayerEmitter::own_attention_backward(const Layer& layer, int64_t tokens, co
     if (four_norms_) builder_.release(d_normed_, builder_.last_compute());
     op = compute(OpKind::attention_own_backward, w.own_backward);
     builder_.take(d_qkv_, op);
-    builder_.take(own_ws_, op);
-    builder_.release(own_ws_, op);
+    during(own_ws_, op);
 }
 
 OpId LayerEmitter::past_attention_backward(int64_t tokens, int64_t keys, double keys_seen, OpId wait,
                                            int64_t piece) {
     const OpId op = compute(OpKind::attention_past_backward, past_work(true, tokens, keys, keys_seen), wait,
                             kNone, piece);
-    builder_.take(past_ws_, op);
-    builder_.release(past_ws_, op);
-    builder_.take(partial_, op);  // for a segment's dQ, before it is added
-    builder_.release(partial_, op);
+    during(past_ws_, op);
+    during(partial_, op);                              // for a segment's dQ, before it is added
+    if (packed_ != kNone) builder_.take(packed_, op);  // for all pieces
     builder_.take(d_q_sum_, op);
     builder_.take(emission_, op);
     return op;
@@ -93,6 +91,7 @@ OpId LayerEmitter::project_backward(const Layer& layer, int64_t tokens, const La
     builder_.release(b.attention, op);
     builder_.release(d_attention_, op);
     if (builder_.live(d_q_sum_)) builder_.release(d_q_sum_, op);
+    if (builder_.live(packed_)) builder_.release(packed_, op);
     op = compute(OpKind::norm, w.norm);
     builder_.take(normed_, op);
     if (train_all_) compute(OpKind::weight_gradient, w.qkv_gradient);

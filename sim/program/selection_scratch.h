@@ -20,6 +20,12 @@ inline int64_t selection_scratch_bytes(int64_t tokens, int64_t block, int64_t kv
     return blocks * past_pages * 4 + std::max(scores, rows * 8 + 8);
 }
 
+// What a backward call of attention to the past packs, the heads of a group as further queries: q, out and
+// d_out of a chunk, and log-sum-exp in fp32. h query heads of d values of `element` bytes.
+inline int64_t packed_queries_bytes(int64_t tokens, int64_t heads, int64_t head_dim, int64_t element) {
+    return tokens * heads * (3 * head_dim * element + 4);
+}
+
 // The buffer of all selections: page numbers (int32), a row for each block of queries, layer after layer. A
 // chunk that has fewer pages before it than a row has columns keeps its rows dense.
 struct SelectionLayout {

@@ -3,14 +3,17 @@
 
 Usage: compare_transformers.py --build BUILD [--device cpu|cuda] [--keep FOLDER] [MODEL...]
   BUILD    a build folder of preset `engine`: its headroom and headroom-engine run
-  MODEL    names of the table below; default: all
+  MODEL    names of the table below; default: all but qwen2.5-7b
 
-Needs torch, transformers and safetensors. Tiny models in fp32, several chunks; the engine trains one step of SGD
-without clipping at a known rate, so that (weights before - weights after) / rate are its gradients. What
-a step of rate 0 saved must load in transformers, with the same loss to the bit. Prints a table; exit 1 where an error
-is above its bound.
+Needs torch, transformers and safetensors. Tiny models in fp32, several chunks; the engine writes its gradients
+(--save-gradients) and its weights after a step of rate 0, which must load in transformers, with the same loss to the
+bit. Prints a table; exit 1 where an error is above its bound. With --device cuda there is one more, not among the
+default ones: qwen2.5-7b, of that shape, with a context of 8192, chunks of 2048 and bf16 in the engine against
+fp32 over the whole sequence in transformers (80 GB of device memory, 45 GB of disk or of memory under --keep).
 
-Bound: as tests/engine/run/truth_test.cpp derives it for fp32. Both sides round here, so twice that of one.
+Bounds: as tests/engine/run/truth_test.cpp derives them. fp32: both sides round here, so twice that of one. bf16: some 20
+stored values a layer, forward and backward, each rounded by up to 2^-9; 28 layers make sqrt(560) 2^-9 = 4.6e-2, and
+the bound is twice that, for all gradients as one vector.
 """
 
 import argparse
@@ -26,10 +29,9 @@ import transformers
 from safetensors.torch import load_file
 
 BOUND = 2 * 1.2e-4
-# A power of two, so that dividing is exact; far above the weights over their gradients, so that what is lost in the
-# sum is a rounding of the gradient, not of the weight.
-RATE = 2.0**12
+BOUND_BF16 = 2 * 4.6e-2
 CONTEXT, CHUNK, PAGE = 150, 40, 8
+LARGE = "qwen2.5-7b"
 
 SIZES = {
     "vocab_size": 160,
@@ -138,24 +140,25 @@ attention = {{ kind = "dense" }}
 """
 
 
-def step(build, folder, device, rate, saved):
-    """Loss of one step of headroom-engine from the weights of `folder`; those after it go into its folder `saved`."""
+def step(build, folder, device, *more):
+    """Loss of one step of headroom-engine at rate 0 from the weights of `folder`."""
     words = [build / "engine/headroom-engine", "run", folder / "plan.json", "--device", device, "--steps", "1"]
-    words += ["--weights", folder, "--tokens", folder / "tokens.npy", "--save-weights", folder / saved]
-    words += ["--learning-rate", str(rate), "--clip-norm", "0"]
+    words += ["--weights", folder, "--tokens", folder / "tokens.npy", "--learning-rate", "0", *more]
     lines = [json.loads(line) for line in call(words).splitlines()]
     return next(line["loss"] for line in lines if line["event"] == "step")
 
 
-def engine(build, folder, tokens, device):
-    """Loss and gradients by name of one step of headroom-engine."""
-    scenario = folder / "scenario.toml"
-    scenario.write_text(SCENARIO.format(folder=folder, context=CONTEXT, chunk=CHUNK, page=PAGE))
+def plan(build, folder, tokens, scenario):
+    (folder / "scenario.toml").write_text(scenario)
     numpy.save(folder / "tokens.npy", tokens.astype(numpy.uint32))
-    call([build / "sim/cli/headroom", "plan", scenario, "-q", "-o", folder / "plan.json"])
-    loss = step(build, folder, device, RATE, "after")
-    before, after = load_file(folder / "model.safetensors"), load_file(folder / "after/model.safetensors")
-    return loss, {name: (before[name].double() - after[name].double()) / RATE for name in before}
+    call([build / "sim/cli/headroom", "plan", folder / "scenario.toml", "-q", "-o", folder / "plan.json"])
+
+
+def engine(build, folder, tokens, device):
+    """Loss and gradients by name of one step of headroom-engine; its folder `same` gets the weights."""
+    plan(build, folder, tokens, SCENARIO.format(folder=folder, context=CONTEXT, chunk=CHUNK, page=PAGE))
+    loss = step(build, folder, device, "--save-gradients", folder / "gradients", "--save-weights", folder / "same")
+    return loss, load_file(folder / "gradients/model.safetensors")
 
 
 def reloaded(folder, tokens, device):
@@ -189,7 +192,6 @@ def compare(name, make, build, device, root):
     tokens = numpy.random.default_rng(2).integers(0, SIZES["vocab_size"], CONTEXT)
     loss, gradients = truth(make(), tokens, folder, device)
     found_loss, found = engine(build, folder, tokens, device)
-    step(build, folder, device, 0, "same")
     again = reloaded(folder / "same", tokens, device)
     missing = set(found) ^ set(gradients)
     if missing:
@@ -205,20 +207,89 @@ def compare(name, make, build, device, root):
     return bad
 
 
+LARGE_SCENARIO = """
+model = "{folder}/config.json"
+hardware = "h200-sxm-pcie5"
+context = {context}
+
+[training]
+optimizer = "sgd"
+gradients = "fp32"
+
+[plan]
+strategy = "chunked"
+chunk = 2048
+page = 128
+kv = "host"
+kv_gradients = "host"
+attention = {{ kind = "dense" }}
+"""
+
+
+def compare_large(build, root):
+    """bf16 on the GPU against fp32 over the whole sequence, at the size of Qwen2.5-7B."""
+    folder, context, device = pathlib.Path(root) / LARGE, 8192, "cuda"
+    folder.mkdir(parents=True, exist_ok=True)
+    shape = {"vocab_size": 152064, "hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28}
+    shape |= {"num_attention_heads": 28, "num_key_value_heads": 4, "max_position_embeddings": 32768}
+    config = transformers.Qwen2Config(**{**SIZES, **shape, "initializer_range": 0.02}, **rope(1000000.0),
+                                      tie_word_embeddings=False)
+    config._attn_implementation = "sdpa"
+    torch.manual_seed(1)
+    with torch.device(device):
+        model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="sdpa", dtype=torch.bfloat16)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 1:  # norms and biases, of which training begins with ones and zeros
+                parameter += 0.1 * torch.randn_like(parameter)
+    model.save_pretrained(folder, max_shard_size="100GB")
+    tokens = numpy.random.default_rng(2).integers(0, shape["vocab_size"], context)
+    ids = torch.from_numpy(tokens.astype(numpy.int64))[None].to(device)
+    model.float().train()
+    model.gradient_checkpointing_enable()
+    loss = model(input_ids=ids, labels=ids, use_cache=False).loss
+    loss.backward()
+    loss, truth = loss.item(), {name: p.grad.cpu() for name, p in model.named_parameters()}
+    del model
+    torch.cuda.empty_cache()
+    plan(build, folder, tokens, LARGE_SCENARIO.format(folder=folder, context=context))
+    found_loss = step(build, folder, device, "--save-gradients", folder / "gradients")
+    found = load_file(folder / "gradients/model.safetensors")
+    if set(found) != set(truth):
+        sys.exit(f"{LARGE}: gradients of one side only: {sorted(set(found) ^ set(truth))}")
+    squares = {"difference": 0.0, "truth": 0.0}
+    errors = {}
+    for name, gradient in truth.items():
+        exact, ours = gradient.to(device), found[name].to(device)
+        difference, size = (ours - exact).double().norm().item(), exact.double().norm().item()
+        errors[name] = difference / size
+        squares["difference"] += difference**2
+        squares["truth"] += size**2
+    whole, worst = (squares["difference"] / squares["truth"]) ** 0.5, max(errors, key=errors.get)
+    of_loss = abs(found_loss - loss) / loss
+    print(f"| {LARGE}, bf16 | {loss:.6f} | {of_loss:.1e} | {whole:.1e} | {errors[worst]:.1e}, {worst} | |", flush=True)
+    return not (whole < BOUND_BF16 and of_loss < BOUND_BF16)
+
+
 def main():
     transformers.utils.logging.disable_progress_bar()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--keep", help="leave the files there, for a look")
-    parser.add_argument("model", nargs="*", choices=[[], *models()])
+    parser.add_argument("model", nargs="*", choices=[[], *models(), LARGE])
     options = parser.parse_args()
     print(f"torch {torch.__version__}, transformers {transformers.__version__}, {options.device}, fp32; bound {BOUND:.1e}")
     print("| model | loss | error of it | of all gradients | of the worst parameter | saved, loaded |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
         chosen = options.model or list(models())
+        if LARGE in chosen and options.device != "cuda":
+            parser.error(f"{LARGE} needs --device cuda")
         root = options.keep or scratch
-        bad = [n for n in chosen if compare(n, models()[n], options.build.resolve(), options.device, root)]
+        build = options.build.resolve()
+        bad = [n for n in chosen if n != LARGE and compare(n, models()[n], build, options.device, root)]
+        if LARGE in chosen and compare_large(build, root):
+            bad.append(LARGE)
     if bad:
         sys.exit(f"above the bound: {', '.join(bad)}")
 

@@ -66,13 +66,7 @@ at::Tensor forward_room(const at::Tensor& q) {
     return at::empty({kAttentionForwardWorkspace}, q.options().dtype(at::kByte));
 }
 
-struct CudnnGraph : Kernels {
-    void SetUp() override {
-        Kernels::SetUp();
-        use_cudnn_graph(true);
-    }
-    void TearDown() override { use_cudnn_graph(false); }
-};
+struct CudnnGraph : Kernels {};
 
 const std::vector<Case> kCases = {
     {64, 64, 4, 2, 128, {0, 0, 0}},          {512, 512, 28, 4, 128, {4096, 4096, 0}},

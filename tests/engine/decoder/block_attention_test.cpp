@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "decoder/attention.h"
 #include "engine/kernels/drawn.h"
+#include "hardware/hardware.h"
+#include "program/selection_scratch.h"
 
 namespace headroom::engine::test {
 namespace {
@@ -61,8 +64,20 @@ Results truth(const Inputs& given) {
             in.own_v.grad()};
 }
 
+// As the planner reserves it (sim/program/layer.cpp).
+BlockScratch scratch_for(const Inputs& in, bool deterministic = false) {
+    const int64_t T = in.q.size(0), heads = in.q.size(1), groups = in.k.size(2), dim = in.q.size(2),
+                  block = std::min(in.block, T);
+    const int64_t queries = ceil_div(T, block) * round_up(block * (heads / groups), 128);
+    const auto bytes = [&](int64_t count) { return at::empty({count}, in.q.options().dtype(at::kByte)); };
+    return {bytes(kAttentionForwardWorkspace),
+            bytes(attention_workspace(queries, in.k.size(1), groups, dim, deterministic, true).count()),
+            bytes(packed_queries_bytes(T, heads, dim, 2)), at::empty({T, heads, dim}, in.q.options()),
+            deterministic};
+}
+
 // The same in two parts, merged. What was not written is NaN.
-Results by_parts(const Inputs& in, at::ScalarType sums) {
+Results by_parts(const Inputs& in, at::ScalarType sums, bool planned = false) {
     const auto unset = [](const at::Tensor& like) { return at::full_like(like, NAN); };
     const at::Tensor lse = at::full({in.q.size(0), in.q.size(1)}, NAN, in.q.options().dtype(sums));
     Results r{unset(in.q),    lse,         at::full_like(in.q, NAN, in.q.options().dtype(sums)),
@@ -70,10 +85,12 @@ Results by_parts(const Inputs& in, at::ScalarType sums) {
               unset(in.own_v)};
     attention_forward(in.q, in.own_k, in.own_v, {}, r.out, r.lse);
     const at::Tensor part = unset(in.q), part_lse = unset(lse);
-    block_attention_forward(in.q, in.k, in.v, in.block, part, part_lse);
+    const BlockScratch scratch = planned ? scratch_for(in) : BlockScratch();
+    block_attention_forward(in.q, in.k, in.v, in.block, part, part_lse, scratch);
     attention_merge(r.out, r.lse, part, part_lse);
     attention_backward(in.q, in.own_k, in.own_v, r.out, r.lse, in.d_out, {}, r.dq, false, r.own_dk, r.own_dv);
-    block_attention_backward(in.q, in.k, in.v, r.out, r.lse, in.d_out, in.block, r.dq, true, r.dk, r.dv);
+    block_attention_backward(in.q, in.k, in.v, r.out, r.lse, in.d_out, in.block, r.dq, true, r.dk, r.dv,
+                             scratch);
     return r;
 }
 
@@ -129,8 +146,32 @@ TEST(BlockAttention, OnAGpu) {
     for (const int64_t block : {128, 100, 64, 300}) {
         const Inputs in = inputs(300, block, 256, 14, 2, 64).to(at::kBFloat16);
         const Results expected = truth(in.to(at::kDouble));
-        expect_close(by_parts(in.to(at::kBFloat16, at::Device("cuda:0")), at::kFloat), expected, 1.2e-2);
+        const Inputs half = in.to(at::kBFloat16, at::Device("cuda:0"));
+        expect_close(by_parts(half, at::kFloat), expected, 1.2e-2);
+        expect_close(by_parts(half, at::kFloat, true), expected, 1.2e-2);
         expect_close(by_parts(in.to(at::kDouble, at::Device("cuda:0")), at::kDouble), expected, 1e-12);
+    }
+}
+
+// Deterministic: the same bits every time.
+TEST(BlockAttention, DeterministicGivesTheSameBits) {
+    if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
+    for (const int64_t block : {128, 100, 512}) {
+        const Inputs in = inputs(512, block, 1024, 14, 2, 128).to(at::kBFloat16, at::Device("cuda:0"));
+        const BlockScratch scratch = scratch_for(in, true);
+        const at::Tensor out = at::empty_like(in.q);
+        const at::Tensor lse = at::empty({14, 512}, in.q.options().dtype(at::kFloat)).t();
+        block_attention_forward(in.q, in.k, in.v, block, out, lse, scratch);
+        at::Tensor first;
+        for (int run = 0; run < 8; ++run) {
+            const at::Tensor dq = at::zeros_like(in.q, at::kFloat), dk = at::empty_like(in.k),
+                             dv = at::empty_like(in.v);
+            block_attention_backward(in.q, in.k, in.v, out, lse, in.d_out, block, dq, true, dk, dv, scratch);
+            const at::Tensor all =
+                at::cat({dq.flatten(), dk.flatten().to(at::kFloat), dv.flatten().to(at::kFloat)});
+            if (run == 0) first = all;
+            EXPECT_TRUE(at::equal(all, first)) << "blocks of " << block << ", run " << run;
+        }
     }
 }
 

@@ -1,12 +1,17 @@
 // Runs from files to files, on the CPU.
 #include "run/training.h"
 
+#include <algorithm>
+#include <cstring>
+
+#include "decoder/adapters.h"
 #include "decoder/parameters.h"
 #include "engine/run/plan_files.h"
 #include "engine/run/small_model.h"
 #include "search/evaluate.h"
 #include "timeline/compare.h"
 #include "timeline/timeline.h"
+#include "weights/safetensors.h"
 
 namespace headroom::engine::test {
 namespace {
@@ -28,6 +33,46 @@ TEST_F(TrainingTest, ASavedRunGoesOnWhereItEnded) {
     const std::vector<double> second = losses(o);
     EXPECT_EQ(whole, (std::vector<double>{first[0], first[1], second[0], second[1]}));
     EXPECT_LT(whole[3], whole[0]);
+}
+
+// By SGD at a known rate, the weights say what the gradients were.
+TEST_F(TrainingTest, SavedGradientsAreThoseOfTheStep) {
+    for (const int64_t rank : {0, 4}) {
+        Plan plan = small_plan({"qwen2", true, false, 0, ""}, Dtype::fp64, 96, 32, 8);
+        plan.recipe.optimizer = Optimizer::sgd;
+        plan.recipe.lora_rank = rank;
+        if (rank > 0) plan.recipe.lora_targets = {"q", "v", "down"};
+        cli::RunOptions o = options(plan);
+        o.clip_norm = o.weight_decay = 0;
+        o.learning_rate = 0;
+        o.save_weights = at("before");
+        losses(o);
+        o.learning_rate = 0.5;
+        o.save_weights = at("after");
+        o.save_gradients = at("gradients");
+        losses(o);
+        const char* name = rank > 0 ? "adapter_model.safetensors" : "model.safetensors";
+        const auto file = [&](const char* folder) {
+            Result<SafetensorsFile> f = SafetensorsFile::open(at(folder) / name);
+            EXPECT_TRUE(f) << (f ? "" : f.error().text());
+            return std::move(*f);
+        };
+        const SafetensorsFile before = file("before"), after = file("after"), gradients = file("gradients");
+        double largest = 0;
+        for (const Parameter& p :
+             rank > 0 ? adapter_list(plan.model, plan.recipe) : parameter_list(plan.model)) {
+            const auto values = [&](const SafetensorsFile& f) {
+                const StoredTensor& t = f.tensors().at(p.weight.name);
+                const at::Tensor copy = at::empty({p.elements()}, at::kDouble);
+                std::memcpy(copy.data_ptr(), t.data.data(), static_cast<size_t>(p.elements() * 8));
+                return copy;
+            };
+            const at::Tensor gradient = values(gradients);
+            largest = std::max(largest, gradient.abs().max().item<double>());
+            EXPECT_LT((values(before) - values(after) - gradient * 0.5).abs().max().item<double>(), 1e-15);
+        }
+        EXPECT_GT(largest, 1e-4);
+    }
 }
 
 TEST_F(TrainingTest, TokensFromAFileDecideTheLoss) {
@@ -102,7 +147,7 @@ TEST_F(TrainingTest, WhatIsWrongIsToldBeforeAnythingBegins) {
     expect(o, "holds 1 token ids");
     o = good;
     o.attention = "graph";
-    expect(o, "--attention: graph, on a CPU; allowed: aten, or --device cuda");
+    expect(o, "--attention: graph, on a CPU; allowed: auto, aten, or --device cuda");
     o = good;
     o.save_weights = at("short");
     expect(o, "--save-weights: '" + at("short").string() + "' is no folder");

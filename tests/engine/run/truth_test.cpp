@@ -422,6 +422,34 @@ TEST(Truth, OnAGpu) {
     }
 }
 
+// Where the plan says deterministic, two runs give the same bits, dQ of the past included.
+TEST(Truth, DeterministicPlansGiveTheSameBitsOnAGpu) {
+    if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
+    Plan dense = small_plan(kFamilies[0], Dtype::bf16, 1000, 96, 16);
+    dense.recipe.gradients = Dtype::fp32;
+    dense.decisions.deterministic = true;
+    dense.decisions.kv_residency = dense.decisions.kv_gradient_residency = {0, 2, 0};
+    dense.decisions.staging_slot = Bytes(96 * 2 * 32 * 2);
+    Plan blocks = sparse(dense, 12, 16, 1, 2);
+    Plan chunks = sparse(dense, 12, 96, 1, 2);
+    for (const Plan& plan : {dense, blocks, chunks}) {
+        at::Tensor first;
+        double loss = 0;
+        for (int run = 0; run < 4; ++run) {
+            SmallRun again(plan, {}, at::Device("cuda:0"));
+            const StepResult result = again.step();
+            const at::Tensor gradients = again.executor->weight_gradients().clone();
+            if (run == 0) {
+                first = gradients;
+                loss = result.loss;
+            }
+            EXPECT_EQ(result.loss, loss);
+            EXPECT_TRUE(at::equal(gradients, first)) << "run " << run;
+        }
+        EXPECT_LT(errors_of(plan, at::Device("cuda:0")).whole, kBf16);
+    }
+}
+
 // Copies run beside compute there: what a wait misses shows as a wrong gradient.
 TEST(Truth, OffloadOnAGpu) {
     if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
@@ -456,9 +484,13 @@ TEST(Truth, SelectedPagesOnAGpu) {
             plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = kv;
             plan.decisions.page_copy = copy;
             plan.decisions.wavefront = 2;
-            const Errors errors = errors_of(plan, at::Device("cuda:0"));
-            std::printf("block %ld: %.2e, worst %.2e\n", block, errors.whole, errors.worst);
-            EXPECT_LT(errors.whole, kBf16);
+            for (const int64_t cache : {0, 1}) {  // a page cache where pages travel
+                plan.decisions.page_cache = Bytes(cache * 3 * 7 * 2 * 2048);
+                if (cache > 0 && kv == device) continue;
+                const Errors errors = errors_of(plan, at::Device("cuda:0"));
+                std::printf("block %ld: %.2e, worst %.2e\n", block, errors.whole, errors.worst);
+                EXPECT_LT(errors.whole, kBf16);
+            }
         }
     }
 }

@@ -23,7 +23,9 @@ TEST(ReportRun, EventsBecomeLines) {
     EXPECT_EQ(said(R"({"event":"saved","weights":"w","config":true})"), "wrote the weights to w");
     EXPECT_EQ(said(R"({"event":"saved","weights":"w","config":false})"),
               "wrote the weights to w (without a config.json)");
+    EXPECT_EQ(said(R"({"event":"saved","gradients":"g"})"), "wrote the gradients to g");
     EXPECT_EQ(said(R"({"event":"written","timeline":"t"})"), "wrote t");
+    EXPECT_EQ(said(R"({"event":"written","selection":"s"})"), "wrote s");
     EXPECT_EQ(said(R"({"event":"end","steps":2,"loss":2.25,"gradient_norm":1,"tokens_per_second":10})"),
               "2 steps: loss 2.25, gradient norm 1, 10 tokens/s");
 }
