@@ -211,15 +211,20 @@ void Executor::State::add_own_sums() {
                     run.first * unit_tokens(PageKind::gradient) - chunk_first(), half);
             continue;
         }
-        // In the slot they lie by page, wherever the host keeps them.
+        // In the slot they lie by page, wherever the host keeps them; what no later chunk chose has none.
         const PageCache& cache = gradient_cache_[static_cast<size_t>(layer_)];
+        const auto in_slot = [&](int64_t p) {
+            return cache.slot(static_cast<uint32_t>(p)) < 0 && host_pages_.has(PageKind::gradient, layer_, p);
+        };
         for (int64_t p = first; p < last; ++p) {
             const int64_t at = (p - first) * page, held = cache.slot(static_cast<uint32_t>(p));
-            if (held >= 0) {
-                add(cache_view(held, half), at, half);
-            } else if (host_pages_.has(PageKind::gradient, layer_, p)) {  // else no later chunk chose it
-                add(slot_view(PageKind::gradient, own_gradient_slots_.last_slot(), half, at, page), at, half);
-            }
+            if (held >= 0) add(cache_view(held, half), at, half);
+            if (!in_slot(p)) continue;
+            int64_t end = p + 1;  // neighbours in one call
+            while (end < last && in_slot(end)) ++end;
+            add(slot_view(PageKind::gradient, own_gradient_slots_.last_slot(), half, at, (end - p) * page),
+                at, half);
+            p = end - 1;
         }
     }
 }
