@@ -1,10 +1,12 @@
-// headroom-engine: runs plans. `headroom run` starts it; its progress and result are JSON lines on stdout.
+// headroom-engine: runs plans and measures machines. `headroom run` and `headroom calibrate` start it; its
+// progress and results are JSON lines on stdout.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <new>
 #include <nlohmann/json.hpp>
 
 #include "base/interrupt.h"
+#include "calibrate/calibrate.h"
 #include "cli/run_options.h"
 #include "run/training.h"
 
@@ -23,6 +25,12 @@ int main(int argc, char** argv) {
     cli::add_run_options(
         *app.add_subcommand("run", "Runs training steps of a plan and writes the measured timeline"),
         options);
+    cli::CalibrateOptions calibration;
+    CLI::App* const measures =
+        app.add_subcommand("calibrate", "Measures the machine; rows are JSON lines on stdout");
+    cli::add_calibrate_options(*measures, calibration);
+    measures->add_flag("--only-check", calibration.only_check, "Three fixed points alone");
+    measures->add_flag("--only-machine", calibration.only_machine, "What machine it is, and nothing timed");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -30,7 +38,7 @@ int main(int argc, char** argv) {
     }
     handle_interrupts();
     try {
-        const Result<void> done = train(options, say);
+        const Result<void> done = measures->parsed() ? calibrate(calibration, say) : train(options, say);
         if (done) return 0;
         std::fprintf(stderr, "headroom-engine: %s\n", done.error().text().c_str());
         return exit_code(done.error().fault);

@@ -20,6 +20,7 @@ struct Command {
     std::function<Result<int>()> run;
 };
 
+Command add_calibrate(CLI::App& root);
 Command add_plan(CLI::App& root);
 Command add_max_context(CLI::App& root);
 Command add_sweep(CLI::App& root);

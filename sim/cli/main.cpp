@@ -49,10 +49,12 @@ int run(int argc, char** argv) {
         "Exit codes: 0 done, fits, within tolerance; 2 bad input; 3 does not fit; 4 outside tolerance; 5 a "
         "run failed;\n"
         "130 interrupted.");
-    const std::vector<Command> commands{headroom::cli::add_plan(root),  headroom::cli::add_max_context(root),
-                                        headroom::cli::add_sweep(root), headroom::cli::add_simulate(root),
-                                        headroom::cli::add_run(root),   headroom::cli::add_compare(root),
-                                        headroom::cli::add_view(root),  headroom::cli::add_completion(root)};
+    const std::vector<Command> commands{
+        headroom::cli::add_plan(root),      headroom::cli::add_max_context(root),
+        headroom::cli::add_sweep(root),     headroom::cli::add_simulate(root),
+        headroom::cli::add_run(root),       headroom::cli::add_compare(root),
+        headroom::cli::add_calibrate(root), headroom::cli::add_view(root),
+        headroom::cli::add_completion(root)};
     if (argc > 1 && argv[1][0] != '-') {
         const std::string word = argv[1];
         bool known = false;

@@ -64,6 +64,12 @@ std::vector<RatePoint> gemm_points(const std::vector<GemmRow>& rows) {
     return points;
 }
 
+std::vector<RatePoint> accumulate_points(const std::vector<GemmRow>& rows) {
+    std::vector<RatePoint> points = gemm_points(rows);
+    for (RatePoint& p : points) p.work.kind = WorkKind::gemm_accumulate;
+    return points;
+}
+
 // The factor s with s x plain = deterministic, in the same least squares.
 double fit_slowdown(const Measured& measured) {
     std::vector<double> inverse;
@@ -106,17 +112,27 @@ Result<RateResult> fit_rate(const std::string& kind, std::span<const RatePoint> 
     return result;
 }
 
-Result<FittedRates> fit_rates(const Measured& measured, int64_t launch_ns) try {
+namespace {
+
+bool has_rows(std::span<const RatePoint> points) {
+    return std::any_of(points.begin(), points.end(), [](const RatePoint& p) { return p.fitted; });
+}
+
+Result<FittedRates> fit_rates_of(const Measured& measured, int64_t launch_ns, bool complete) try {
     FittedRates out;
     const auto fit = [&](const char* kind, std::span<const RatePoint> points, RateTerms terms,
                          RateFit& into) -> Result<void> {
+        if (!complete && !has_rows(points)) return {};
         HEADROOM_TRY(RateResult result, fit_rate(kind, points, launch_ns, terms));
         into = result.fit;
         for (Residual& r : result.residuals) out.residuals.push_back(std::move(r));
         return {};
     };
     HEADROOM_CHECK(fit("gemm", gemm_points(measured.gemm), {true, true, true}, out.gemm));
-    HEADROOM_CHECK(fit("gemm_accumulate", gemm_points(measured.gemm_accumulate), {}, out.gemm_accumulate));
+    const bool shaped = std::all_of(measured.gemm_accumulate.begin(), measured.gemm_accumulate.end(),
+                                    [](const GemmRow& r) { return r.m > 0; });
+    HEADROOM_CHECK(fit("gemm_accumulate", accumulate_points(measured.gemm_accumulate),
+                       {shaped, shaped, shaped}, out.gemm_accumulate));
     const RateTerms plain{true, true, false};
     // A causal triangle has q = kv: one of the two tells all, and kv is what the masked tiles grow with.
     const RateTerms triangle{false, true, false};
@@ -132,6 +148,15 @@ Result<FittedRates> fit_rates(const Measured& measured, int64_t launch_ns) try {
     return out;
 } catch (const Overflow& overflow) {
     return fail("measured", overflow.what(), "shapes whose FLOPs fit 63 bits");
+}
+
+}  // namespace
+
+Result<FittedRates> fit_rates(const Measured& measured, int64_t launch_ns) {
+    return fit_rates_of(measured, launch_ns, true);
+}
+Result<FittedRates> fit_known_rates(const Measured& measured, int64_t launch_ns) {
+    return fit_rates_of(measured, launch_ns, false);
 }
 
 }  // namespace headroom

@@ -54,5 +54,7 @@ struct FittedRates {
 };
 // Error: as fit_rate; also where a kind of work has no row at all.
 Result<FittedRates> fit_rates(const Measured& measured, int64_t launch_ns);
+// The same of a measurement that is not complete: a kind without a row to fit from has rates of 0.
+Result<FittedRates> fit_known_rates(const Measured& measured, int64_t launch_ns);
 
 }  // namespace headroom
