@@ -48,25 +48,50 @@ Inputs inputs(const AttentionRow& r, Operands& o) {
     return in;
 }
 
-HeadStrides strides_of(const at::Tensor& x) {
-    return {x.stride(0), x.stride(1)};
-}
-
-// What the library asks for; 0 where it is not asked.
-int64_t asked_workspace(const AttentionRow& r, const Inputs& in, const at::Tensor& out,
-                        const at::Tensor& d_out, const at::Tensor& dq, const at::Tensor& dk,
-                        bool deterministic) {
-    if (!in.q.is_cuda() || !uses_cudnn_graph() || r.blocks > 1) return 0;
+// As the engine calls the library backward: the chunk's own keys as they lie in d_qkv; of the past, the heads
+// of a group packed into the query length.
+CudnnShape backward_shape(const AttentionRow& r, bool deterministic) {
+    const int64_t d = r.head_dim, q = r.heads * d, kv = r.kv_heads * d;
     CudnnShape s;
-    s.queries = r.queries, s.keys = r.keys;
-    s.heads = r.heads, s.kv_heads = r.kv_heads, s.head_dim = r.head_dim;
+    s.keys = r.keys;
+    s.kv_heads = r.kv_heads;
+    s.head_dim = d;
     s.causal = r.causal;
     s.deterministic = deterministic;
-    s.q = strides_of(in.q), s.k = strides_of(in.k), s.v = strides_of(in.v), s.out = strides_of(out);
-    s.d_out = strides_of(d_out), s.dq = strides_of(dq), s.dk = s.dv = strides_of(dk);
-    const Result<int64_t> bytes = cudnn_workspace(s, true);
+    if (r.causal) {
+        s.queries = r.queries;
+        s.heads = r.heads;
+        s.q = s.k = s.v = s.dq = s.dk = s.dv = {q + 2 * kv, d};
+        s.out = s.d_out = {q, d};
+    } else {
+        s.queries = r.queries * (r.heads / r.kv_heads);
+        s.heads = r.kv_heads;
+        s.batch = r.blocks;
+        s.q = s.out = s.d_out = s.dq = {kv, d, s.queries * kv};
+        s.k = s.v = s.dk = s.dv = {kv, d, r.keys * kv};
+    }
+    return s;
+}
+// What the library asks for; 0 where it is not asked.
+int64_t asked_workspace(const AttentionRow& r, const at::Tensor& q, bool deterministic) {
+    if (!q.is_cuda() || !uses_cudnn_graph()) return 0;
+    const Result<int64_t> bytes = cudnn_workspace(backward_shape(r, deterministic), true);
     TORCH_CHECK(bytes.has_value(), bytes.error().text());
     return *bytes;
+}
+int64_t planned_workspace(const AttentionRow& r, bool deterministic) {
+    if (r.causal)
+        return attention_workspace(r.queries, r.keys, r.heads, r.head_dim, deterministic, false).count();
+    const int64_t queries = r.blocks * round_up(r.queries * (r.heads / r.kv_heads), 128);
+    return attention_workspace(queries, r.keys, r.kv_heads, r.head_dim, deterministic, true).count();
+}
+
+// As block_attention.h packs q, out and d_out of the past, and log-sum-exp behind them.
+at::Tensor packed_queries(const AttentionRow& r, Operands& o, double lse) {
+    const int64_t T = r.queries * r.blocks, values = 3 * T * r.heads * r.head_dim;
+    const at::Tensor drawn = o.drawn({values}).view(at::kByte);
+    const at::Tensor sums = at::full({T * r.heads}, lse, drawn.options().dtype(at::kFloat));
+    return at::cat({drawn, sums.view(at::kByte)});
 }
 
 std::function<void()> forward(const AttentionRow& r, Operands& o) {
@@ -74,9 +99,13 @@ std::function<void()> forward(const AttentionRow& r, Operands& o) {
     const Inputs in = inputs(r, o);
     const int64_t T = in.q.size(0);
     const at::Tensor out = o.out({T, r.heads, r.head_dim}), lse = o.out({r.heads, T}, at::kFloat).t();
-    if (r.blocks > 1)
-        return [=, block = r.queries] { block_attention_forward(in.q, in.k, in.v, block, out, lse); };
     const at::Tensor workspace = in.q.is_cuda() ? o.workspace(kAttentionForwardWorkspace) : at::Tensor();
+    if (r.blocks > 1) {
+        const BlockScratch scratch{
+            workspace, {}, o.out({T * r.heads}, at::kFloat).view(at::kByte), {}, false};
+        return
+            [=, block = r.queries] { block_attention_forward(in.q, in.k, in.v, block, out, lse, scratch); };
+    }
     return [=] { attention_forward(in.q, in.k, in.v, in.span, out, lse, workspace); };
 }
 
@@ -90,38 +119,32 @@ std::function<void()> backward(const AttentionRow& r, Operands& o, bool determin
     // As it would be: scores of normal values are near normal, so their sum of exponents is keys x e^0.5.
     const double sum = std::log(static_cast<double>(r.keys)) + 0.5;
     const at::Tensor lse = at::full({r.heads, T}, sum, in.q.options().dtype(at::kFloat)).t();
-    if (r.blocks > 1) {
-        const at::Tensor dq = o.sums({T, r.heads, r.head_dim}), dk = o.out(in.k.sizes()),
-                         dv = o.out(in.v.sizes());
-        return [=, block = r.queries] {
-            block_attention_backward(in.q, in.k, in.v, out, lse, d_out, block, dq, false, dk, dv);
-        };
+    at::Tensor workspace;
+    if (in.q.is_cuda()) {
+        const int64_t asked = asked_workspace(r, in.q, deterministic);
+        workspace_mib = std::floor(static_cast<double>(asked) / static_cast<double>(kMiB));
+        workspace = o.workspace(std::max(asked, planned_workspace(r, deterministic)));
     }
-    at::Tensor dq, dk, dv;
-    AttentionScratch scratch;
     if (r.causal) {
         const at::Tensor d_qkv = o.out({T, q + 2 * kv});
-        dq = heads_of(d_qkv, 0, r.heads, r.head_dim);
-        dk = heads_of(d_qkv, q, r.kv_heads, r.head_dim);
-        dv = heads_of(d_qkv, q + kv, r.kv_heads, r.head_dim);
-    } else {
-        dq = o.sums({T, r.heads, r.head_dim});
-        dk = o.out(in.k.sizes());
-        dv = o.out(in.v.sizes());
-        scratch.dq = o.out({T, r.heads, r.head_dim});
+        const at::Tensor dq = heads_of(d_qkv, 0, r.heads, r.head_dim),
+                         dk = heads_of(d_qkv, q, r.kv_heads, r.head_dim),
+                         dv = heads_of(d_qkv, q + kv, r.kv_heads, r.head_dim);
+        const AttentionScratch scratch{workspace, {}, deterministic};
+        return [=] {
+            attention_backward(in.q, in.k, in.v, out, lse, d_out, in.span, dq, false, dk, dv, scratch);
+        };
     }
-    scratch.deterministic = deterministic;
-    if (in.q.is_cuda()) {
-        const int64_t asked =
-            asked_workspace(r, in, out, d_out, r.causal ? dq : scratch.dq, dk, deterministic);
-        workspace_mib = std::floor(static_cast<double>(asked) / static_cast<double>(kMiB));
-        const int64_t planned =
-            attention_workspace(r.queries, r.keys, r.heads, r.head_dim, deterministic, r.heads == r.kv_heads)
-                .count();
-        scratch.workspace = o.workspace(std::max(asked, planned));
-    }
-    return [=, add = !r.causal] {
-        attention_backward(in.q, in.k, in.v, out, lse, d_out, in.span, dq, add, dk, dv, scratch);
+    // One block: most calls of a layer find the queries packed by the first.
+    const bool one = r.blocks == 1;
+    const at::Tensor k = one ? in.k.unsqueeze(0) : in.k, v = one ? in.v.unsqueeze(0) : in.v,
+                     dq = o.sums({T, r.heads, r.head_dim}), dk = o.out(k.sizes()), dv = o.out(v.sizes());
+    BlockScratch scratch;
+    if (in.q.is_cuda())
+        scratch = {{}, workspace, packed_queries(r, o, sum), o.out({T, r.heads, r.head_dim}), deterministic,
+                   one};
+    return [=, block = r.queries] {
+        block_attention_backward(in.q, k, v, out, lse, d_out, block, dq, true, dk, dv, scratch);
     };
 }
 
@@ -138,7 +161,7 @@ AttentionWork attention_work(const AttentionRow& r, Operands& o) {
     w.backward = built(name_of_row(r, "backward"), [&] { return backward(r, o, false, w.workspace_mib); });
     // ATen's call has no deterministic form on a GPU, and a CPU's is the other one.
     w.deterministic.name = name_of_row(r, "backward, deterministic,");
-    if (gpu && r.blocks == 1 && uses_cudnn_graph()) {
+    if (gpu && uses_cudnn_graph()) {
         w.deterministic =
             built(w.deterministic.name, [&] { return backward(r, o, true, w.deterministic_workspace_mib); });
     } else {
