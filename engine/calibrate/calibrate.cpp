@@ -143,9 +143,12 @@ void Calibrating::take_rows(const Shapes& shapes) {
             const Timed* piece = next();
             if (piece == nullptr) continue;
             const bool is_backward = figure != &row.forward;
-            *figure = rate(headroom::attention(is_backward, false, row.causal, row.queries, row.keys,
-                                               row.heads, row.kv_heads, row.head_dim, row.blocks),
-                           *piece);
+            const Work work =
+                row.blocks > 1 ? headroom::block_attention(is_backward, false, row.queries, row.keys, row.heads,
+                                                           row.kv_heads, row.head_dim, row.blocks)
+                               : headroom::attention(is_backward, false, row.causal, row.queries, row.keys,
+                                                     row.heads, row.kv_heads, row.head_dim);
+            *figure = rate(work, *piece);
             row.spread = std::max(row.spread, piece->spread);
             any = true;
         }

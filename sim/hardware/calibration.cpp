@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
 
 #include "base/text.h"
+#include "hardware/nnls.h"
 
 namespace headroom {
 namespace {
@@ -35,8 +37,16 @@ Result<void> fit_all_rates(const Measured& measured, Calibration& out) {
         // No shape runs above the datasheet's rate, so a constant below a thousandth of that says nothing;
         // the reader wants one above 0.
         const double least = 1e-3 / h.dense_flops;
-        into = {rounded(std::max(fit.per_flop, least), unit), rounded(fit.by_m, unit),
-                rounded(fit.by_n, unit), rounded(fit.by_k, unit)};
+        into = {rounded(std::max(fit.per_flop, least), unit),
+                rounded(fit.by_m, unit),
+                rounded(fit.by_n, unit),
+                rounded(fit.by_k, unit),
+                rounded(fit.latency, 1e-6),
+                rounded(fit.per_pair, 1e-12),
+                rounded(fit.pair_by_n, kNano),
+                rounded(fit.per_key, kNano),
+                rounded(fit.per_key_and_dim, kNano),
+                rounded(fit.blocks, 1)};
     };
     const auto fits = [](const std::vector<GemmRow>& rows) {
         return std::any_of(rows.begin(), rows.end(), [](const GemmRow& g) { return g.use == RowUse::fit; });
@@ -59,8 +69,44 @@ Result<void> fit_all_rates(const Measured& measured, Calibration& out) {
     } else {
         out.kept.push_back("rates.deterministic_slowdown");
     }
+    if (r.packing > 0)
+        h.kernels[static_cast<size_t>(Kernel::pack_queries)] = {
+            0, rounded(1 / (r.packing * h.device_bandwidth), 1), 0};
     out.rates = r.residuals;
     return {};
+}
+
+// The kernel that a row is of: its name in a program, a variant behind a dot.
+Kernel kernel_of(std::string name) {
+    constexpr std::string_view kSums = "accumulate_kv_gradients";
+    if (name.starts_with(kSums)) name.replace(0, kSums.size(), "accumulate");
+    std::replace(name.begin(), name.end(), '.', '_');
+    for (size_t i = 1; i < kKernels; ++i)
+        if (name_of(static_cast<Kernel>(i)) == name) return static_cast<Kernel>(i);
+    return Kernel::other;
+}
+
+// Latency, bytes and rows of one kernel, in the least squares of relative errors.
+void fit_kernel(const Measured& measured, Kernel kernel, Hardware& h) {
+    std::vector<std::array<double, 3>> rows;
+    std::vector<double> right;
+    const double launch = static_cast<double>(h.launch_ns) * kNano;
+    const bool update = kernel >= Kernel::gradient_norm;  // rows are parameters: bytes say the same
+    for (const MemoryRow& r : measured.memory) {
+        if (r.use != RowUse::fit || kernel_of(r.kernel) != kernel) continue;
+        rows.push_back({1 / r.seconds, static_cast<double>(r.bytes) / r.seconds,
+                        update ? 0 : static_cast<double>(r.rows) / r.seconds});
+        right.push_back(1 - launch / r.seconds);
+    }
+    if (rows.size() < 2) return;
+    Eigen::MatrixXd a(static_cast<Eigen::Index>(rows.size()), 3);
+    for (size_t i = 0; i < rows.size(); ++i) a.row(static_cast<Eigen::Index>(i)) << rows[i][0], rows[i][1], rows[i][2];
+    const Eigen::VectorXd x =
+        nnls(a, Eigen::Map<Eigen::VectorXd>(right.data(), static_cast<Eigen::Index>(right.size())));
+    if (x(1) <= 0) return;  // bytes say nothing: too few sizes
+    h.kernels[static_cast<size_t>(kernel)] = {rounded(x(0), 1e-6),
+                                              std::clamp(rounded(1 / (x(1) * h.device_bandwidth), 1), 1e-4, 10.0),
+                                              rounded(x(2), kNano)};
 }
 
 // Of all memory-bound rows: the share x of bandwidth with launch + bytes / (bandwidth x) nearest to them.
@@ -76,9 +122,11 @@ void fit_memory(const Measured& measured, Calibration& out) {
     }
     if (aa == 0) return out.kept.push_back("device.memory_efficiency");
     h.memory_efficiency = std::clamp(rounded(aa / ab, 1), 1e-6, 1.0);
+    for (size_t i = 1; i < kKernels; ++i)
+        if (static_cast<Kernel>(i) != Kernel::pack_queries) fit_kernel(measured, static_cast<Kernel>(i), h);
     for (const MemoryRow& r : measured.memory) {
         if (r.use == RowUse::record) continue;
-        const double time = static_cast<double>(duration_of(memory_bound(r.bytes), h).count()) * kNano;
+        const double time = static_cast<double>(duration_of(memory_bound(r.bytes, kernel_of(r.kernel), r.rows), h).count()) * kNano;
         out.times.push_back({"memory", fmt::format("{}, {} x {}", r.kernel, r.rows, r.columns), r.seconds,
                              time, r.use == RowUse::fit});
     }
@@ -187,6 +235,7 @@ void take_machine(const Measured& measured, Calibration& out) {
         h.device_memory = m.memory;
     if (known(m.library_memory.count() > 0 && m.library_memory < h.device_memory, "device.library_memory"))
         h.library_memory = m.library_memory;
+    if (known(m.multiprocessors > 0, "device.multiprocessors")) h.multiprocessors = m.multiprocessors;
     if (known(m.launch_us > 0, "device.launch_ns")) h.launch_ns = std::llround(m.launch_us * 1e3);
     if (known(m.pin_s_per_gib > 0, "host.pin_s_per_gib")) h.pin_seconds_per_gib = m.pin_s_per_gib;
 }

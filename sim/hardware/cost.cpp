@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "hardware/hardware.h"
+#include "hardware/rate.h"
 
 // Formulas and units: docs/cost-model.md. Only + - * / in a fixed order, so every machine gets the same
 // result.
@@ -37,42 +38,52 @@ double ring(const Work& work, const Hardware& h, double passes) {
     return steps * latency + steps / ranks * static_cast<double>(work.bytes) / h.peer_bandwidth;
 }
 
-// A kernel: launch, then the slower of arithmetic and memory. No shape runs above the datasheet's dense rate,
-// whatever the fit says outside the shapes that it was made from.
-double kernel(const Work& work, const Hardware& h, double seconds_per_flop) {
-    const double flops = static_cast<double>(work.flops);
-    const double arithmetic = std::max(flops * seconds_per_flop, flops / h.dense_flops);
-    const double memory = static_cast<double>(work.bytes) / (h.device_bandwidth * h.memory_efficiency);
-    return static_cast<double>(h.launch_ns) * 1e-9 + std::max(arithmetic, memory);
+double memory_seconds(int64_t bytes, const Hardware& h, Kernel kernel) {
+    const double own = h.kernels[static_cast<size_t>(kernel)].efficiency;
+    return static_cast<double>(bytes) / (h.device_bandwidth * (own > 0 ? own : h.memory_efficiency));
 }
 
-double gemm_rate(const Work& w, const RateFit& r) {
-    return r.per_flop + r.by_m / static_cast<double>(w.m) + r.by_n / static_cast<double>(w.n) +
-           r.by_k / static_cast<double>(w.k);
+double launches(const Work& w, const Hardware& h) {
+    return static_cast<double>(h.launch_ns) * 1e-9 * w.batch;
 }
 
-double attention_rate(const Work& w, const RateFit& r) {
-    return r.per_flop + r.by_m / static_cast<double>(w.m) + r.by_n / static_cast<double>(w.n);
+// Launch, then the slower of arithmetic and memory. No shape runs above the datasheet's dense rate, whatever
+// the fit says outside the shapes that it was made from.
+double kernel(const Work& w, const Hardware& h, const RateFit& r) {
+    const std::array<double, kTerms> factors = rate_factors(w, h.multiprocessors);
+    double fitted = 0;
+    for (size_t i = 0; i < kTerms; ++i) fitted += r.*kRateTerms[i] * factors[i];
+    if (w.blocks > 1) fitted = fitted * r.blocks;
+    const double arithmetic = std::max(fitted, static_cast<double>(w.flops) / h.dense_flops);
+    const double packing = w.packed > 0 ? memory_seconds(w.packed, h, Kernel::pack_queries) : 0;
+    return launches(w, h) + packing + std::max(arithmetic, memory_seconds(w.bytes, h, Kernel::other));
+}
+
+double memory_kernel(const Work& w, const Hardware& h) {
+    const KernelFit& k = h.kernels[static_cast<size_t>(w.kernel)];
+    return launches(w, h) + k.latency * w.batch + memory_seconds(w.bytes, h, w.kernel) +
+           k.per_row * static_cast<double>(w.m);
+}
+
+const RateFit& attention_rate(const Work& w, const Hardware& h) {
+    if (w.kind == WorkKind::attention_forward)
+        return w.causal ? h.attention_forward_causal : h.attention_forward;
+    return w.causal ? h.attention_backward_causal : h.attention_backward;
 }
 
 double seconds_of(const Work& w, const Hardware& h) {
     switch (w.kind) {
         case WorkKind::gemm:
-            return kernel(w, h, gemm_rate(w, h.gemm));
+            return kernel(w, h, h.gemm);
         case WorkKind::gemm_accumulate:
-            return kernel(w, h, gemm_rate(w, h.gemm_accumulate));
+            return kernel(w, h, h.gemm_accumulate);
         case WorkKind::attention_forward:
-            return kernel(w, h,
-                          attention_rate(w, w.causal ? h.attention_forward_causal : h.attention_forward));
         case WorkKind::attention_backward:
-            return kernel(w, h,
-                          attention_rate(w, w.causal ? h.attention_backward_causal : h.attention_backward));
+            return kernel(w, h, attention_rate(w, h));
         case WorkKind::attention_backward_deterministic:
-            return kernel(w, h,
-                          h.deterministic_slowdown * attention_rate(w, w.causal ? h.attention_backward_causal
-                                                                                : h.attention_backward));
+            return h.deterministic_slowdown * kernel(w, h, attention_rate(w, h));
         case WorkKind::memory_bound:
-            return kernel(w, h, 0);
+            return memory_kernel(w, h);
         case WorkKind::copy_to_device:
             return host_copy(w, h.to_device);
         case WorkKind::copy_to_host:

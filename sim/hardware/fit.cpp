@@ -7,22 +7,29 @@
 #include <utility>
 
 #include "hardware/nnls.h"
+#include "hardware/rate.h"
 
 namespace headroom {
 namespace {
 
 using Eigen::Index;
 
-// 1, 1/m, 1/n, 1/k; 0 for a term that is not used.
-Eigen::Vector4d factors(const Work& w, RateTerms terms) {
-    const auto inverse = [](bool used, int64_t size) { return used ? 1 / static_cast<double>(size) : 0; };
-    return {1, inverse(terms.by_m, w.m), inverse(terms.by_n, w.n), inverse(terms.by_k, w.k)};
+using Terms = Eigen::Matrix<double, static_cast<int>(kTerms), 1>;
+
+// In the order of kRateTerms; 0 for a term that is not used.
+Terms factors(const Work& w, RateTerms t, int32_t multiprocessors) {
+    const std::array<bool, kTerms> used{true,    t.by_m,          t.by_n, t.by_k, t.latency,
+                                        t.pairs, t.pairs && t.by_n && t.keys, t.keys, t.keys};
+    const std::array<double, kTerms> all = rate_factors(w, multiprocessors);
+    Terms out;
+    for (size_t i = 0; i < kTerms; ++i) out(static_cast<Index>(i)) = used[i] ? all[i] : 0;
+    return out;
 }
 
 std::string shape_of(const Work& w) {
     if (w.heads == 0) return w.m == 0 ? "any shape" : fmt::format("{} x {} x {}", w.m, w.k, w.n);
     std::string text = fmt::format("{} x {}, {} over {} heads", w.m, w.n, w.heads, w.kv_heads);
-    if (w.batch > 1) text = fmt::format("{} blocks of {}", w.batch, text);
+    if (w.blocks > 1) text = fmt::format("{} blocks of {}", w.blocks, text);
     return w.causal ? text + ", causal" : text;
 }
 
@@ -40,14 +47,18 @@ Result<void> check_point(const RatePoint& p, double launch, RateTerms terms, con
     return {};
 }
 
+Work work_of(const AttentionRow& r, bool backward) {
+    if (r.blocks > 1)
+        return block_attention(backward, false, r.queries, r.keys, r.heads, r.kv_heads, r.head_dim, r.blocks);
+    return attention(backward, false, r.causal, r.queries, r.keys, r.heads, r.kv_heads, r.head_dim);
+}
+
 std::vector<RatePoint> attention_points(const Measured& measured, bool backward, bool causal) {
     std::vector<RatePoint> points;
     for (const AttentionRow& r : measured.attention) {
         const double tflops = backward ? r.backward : r.forward;
-        if (r.use == RowUse::record || r.causal != causal || tflops == 0) continue;
-        points.push_back(
-            {attention(backward, false, causal, r.queries, r.keys, r.heads, r.kv_heads, r.head_dim, r.blocks),
-             tflops * 1e12, r.use == RowUse::fit});
+        if (r.use == RowUse::record || r.blocks > 1 || r.causal != causal || tflops == 0) continue;
+        points.push_back({work_of(r, backward), tflops * 1e12, r.use == RowUse::fit});
     }
     return points;
 }
@@ -74,7 +85,7 @@ std::vector<RatePoint> accumulate_points(const std::vector<GemmRow>& rows) {
 double fit_slowdown(const Measured& measured) {
     std::vector<double> inverse;
     for (const AttentionRow& r : measured.attention) {
-        if (r.use != RowUse::record && r.backward > 0 && r.deterministic > 0)
+        if (r.use != RowUse::record && r.blocks == 1 && r.backward > 0 && r.deterministic > 0)
             inverse.push_back(r.deterministic / r.backward);
     }
     if (inverse.empty()) return 1;
@@ -85,28 +96,30 @@ double fit_slowdown(const Measured& measured) {
 }  // namespace
 
 Result<RateResult> fit_rate(const std::string& kind, std::span<const RatePoint> points, int64_t launch_ns,
-                            RateTerms terms) {
+                            RateTerms terms, int32_t multiprocessors) {
     const double launch = static_cast<double>(launch_ns) * 1e-9;
-    std::vector<Eigen::Vector4d> rows;
+    std::vector<Terms> rows;
     std::vector<double> right;
     for (const RatePoint& p : points) {
         HEADROOM_CHECK(check_point(p, launch, terms, kind));
         if (!p.fitted) continue;
-        // Relative: both sides over the measured time, so flops / time is the rate.
-        rows.push_back(factors(p.work, terms) * p.flops_per_second);
+        // Relative: both sides over the measured time.
+        rows.push_back(factors(p.work, terms, multiprocessors) *
+                       (p.flops_per_second / static_cast<double>(p.work.flops)));
         right.push_back(1 - launch * p.flops_per_second / static_cast<double>(p.work.flops));
     }
     if (rows.empty())
         return fail("measured " + kind, "no row to fit from", "at least one row with use = \"fit\"");
-    Eigen::MatrixXd a(static_cast<Index>(rows.size()), 4);
+    Eigen::MatrixXd a(static_cast<Index>(rows.size()), static_cast<Index>(kTerms));
     for (size_t i = 0; i < rows.size(); ++i) a.row(static_cast<Index>(i)) = rows[i].transpose();
     const Eigen::VectorXd x =
         nnls(a, Eigen::Map<Eigen::VectorXd>(right.data(), static_cast<Index>(right.size())));
 
-    RateResult result{{x(0), x(1), x(2), x(3)}, {}};
+    RateResult result;
+    for (size_t i = 0; i < kTerms; ++i) result.fit.*kRateTerms[i] = x(static_cast<Index>(i));
     for (const RatePoint& p : points) {
         const double flops = static_cast<double>(p.work.flops);
-        const double time = launch + flops * factors(p.work, terms).dot(x);
+        const double time = launch + factors(p.work, terms, multiprocessors).dot(x);
         result.residuals.push_back({kind, shape_of(p.work), p.flops_per_second, flops / time, p.fitted});
     }
     return result;
@@ -118,24 +131,55 @@ bool has_rows(std::span<const RatePoint> points) {
     return std::any_of(points.begin(), points.end(), [](const RatePoint& p) { return p.fitted; });
 }
 
+// How long calls of many query blocks take over what the fit of single ones says, and what a packed byte
+// takes.
+struct BlockFit {
+    double factor = 1, per_byte = 0;
+};
+BlockFit fit_blocks(const Measured& measured, bool backward, const RateFit& fit, double launch) {
+    std::vector<Eigen::Vector2d> rows;
+    std::vector<double> right;
+    for (const AttentionRow& r : measured.attention) {
+        const double tflops = backward ? r.backward : r.forward;
+        if (r.blocks == 1 || tflops == 0) continue;
+        const Work w = work_of(r, backward);
+        const double time = static_cast<double>(w.flops) / (tflops * 1e12);
+        const std::array<double, kTerms> f = rate_factors(w, measured.machine.multiprocessors);
+        double model = 0;
+        for (size_t i = 0; i < kTerms; ++i) model += fit.*kRateTerms[i] * f[i];
+        const int64_t tokens = r.queries * r.blocks;
+        const double packed =
+            backward ? static_cast<double>(packed_bytes(tokens, r.heads, r.head_dim, 2)) : 0;
+        rows.emplace_back(model / time, packed / time);
+        right.push_back(1 - launch / time);
+    }
+    if (rows.empty()) return {};
+    Eigen::MatrixXd a(static_cast<Index>(rows.size()), 2);
+    for (size_t i = 0; i < rows.size(); ++i) a.row(static_cast<Index>(i)) = rows[i].transpose();
+    const Eigen::VectorXd x =
+        nnls(a, Eigen::Map<Eigen::VectorXd>(right.data(), static_cast<Index>(right.size())));
+    return {x(0), x(1)};
+}
+
 Result<FittedRates> fit_rates_of(const Measured& measured, int64_t launch_ns, bool complete) try {
     FittedRates out;
     const auto fit = [&](const char* kind, std::span<const RatePoint> points, RateTerms terms,
                          RateFit& into) -> Result<void> {
         if (!complete && !has_rows(points)) return {};
-        HEADROOM_TRY(RateResult result, fit_rate(kind, points, launch_ns, terms));
+        HEADROOM_TRY(RateResult result,
+                     fit_rate(kind, points, launch_ns, terms, measured.machine.multiprocessors));
         into = result.fit;
         for (Residual& r : result.residuals) out.residuals.push_back(std::move(r));
         return {};
     };
-    HEADROOM_CHECK(fit("gemm", gemm_points(measured.gemm), {true, true, true}, out.gemm));
+    HEADROOM_CHECK(fit("gemm", gemm_points(measured.gemm), {true, true, true, true}, out.gemm));
     const bool shaped = std::all_of(measured.gemm_accumulate.begin(), measured.gemm_accumulate.end(),
                                     [](const GemmRow& r) { return r.m > 0; });
     HEADROOM_CHECK(fit("gemm_accumulate", accumulate_points(measured.gemm_accumulate),
-                       {shaped, shaped, shaped}, out.gemm_accumulate));
-    const RateTerms plain{true, true, false};
+                       {shaped, shaped, shaped, shaped}, out.gemm_accumulate));
+    const RateTerms plain{true, true, false, true, true};
     // A causal triangle has q = kv: one of the two tells all, and kv is what the masked tiles grow with.
-    const RateTerms triangle{false, true, false};
+    const RateTerms triangle{false, true, false, true, true, true};
     HEADROOM_CHECK(
         fit("attention_forward", attention_points(measured, false, false), plain, out.attention_forward));
     HEADROOM_CHECK(fit("attention_forward_causal", attention_points(measured, false, true), triangle,
@@ -144,6 +188,11 @@ Result<FittedRates> fit_rates_of(const Measured& measured, int64_t launch_ns, bo
         fit("attention_backward", attention_points(measured, true, false), plain, out.attention_backward));
     HEADROOM_CHECK(fit("attention_backward_causal", attention_points(measured, true, true), triangle,
                        out.attention_backward_causal));
+    const double launch = static_cast<double>(launch_ns) * 1e-9;
+    out.attention_forward.blocks = fit_blocks(measured, false, out.attention_forward, launch).factor;
+    const BlockFit backward = fit_blocks(measured, true, out.attention_backward, launch);
+    out.attention_backward.blocks = backward.factor;
+    out.packing = backward.per_byte;
     out.deterministic_slowdown = fit_slowdown(measured);
     return out;
 } catch (const Overflow& overflow) {

@@ -13,7 +13,7 @@ namespace headroom {
 namespace {
 
 constexpr double kGiga = 1e9, kTera = 1e12;
-constexpr double kMsPerTflop = 1e-3 / kTera;
+constexpr double kMsPerTflop = 1e-3 / kTera, kMicro = 1e-6, kNano = 1e-9, kPico = 1e-12;
 constexpr int64_t kFileLimit = kMiB;
 
 void read_device(FieldReader& f, Hardware& h) {
@@ -23,22 +23,44 @@ void read_device(FieldReader& f, Hardware& h) {
     f.number("bandwidth_gb_s", h.device_bandwidth, kAboveZero, kGiga);
     f.number("memory_efficiency", h.memory_efficiency, kShare);
     f.whole("launch_ns", h.launch_ns, kNanoseconds);
+    f.optional().whole("multiprocessors", h.multiprocessors, {1, 4096, "a whole number from 1 to 4096"});
     if (f.ok() && h.library_memory >= h.device_memory)
         f.refuse("library_memory", format_bytes(h.library_memory), "less than the device's memory");
 }
 
-void read_rate(FieldReader& f, RateFit& r) {
+void read_common_rate(FieldReader& f, RateFit& r) {
     f.number("per_tflop_ms", r.per_flop, kAboveZero, kMsPerTflop);
     f.optional().number("by_m_ms", r.by_m, kFromZero, kMsPerTflop);
     f.number("by_n_ms", r.by_n, kFromZero, kMsPerTflop);
+    f.number("latency_us", r.latency, kFromZero, kMicro);
+}
+
+void read_rate(FieldReader& f, RateFit& r) {
+    read_common_rate(f, r);
     f.number("by_k_ms", r.by_k, kFromZero, kMsPerTflop);
 }
 
 // Attention has queries (m) and keys (n) only.
 void read_attention_rate(FieldReader& f, RateFit& r) {
-    f.number("per_tflop_ms", r.per_flop, kAboveZero, kMsPerTflop);
-    f.optional().number("by_m_ms", r.by_m, kFromZero, kMsPerTflop);
-    f.number("by_n_ms", r.by_n, kFromZero, kMsPerTflop);
+    read_common_rate(f, r);
+    f.number("per_pair_ps", r.per_pair, kFromZero, kPico);
+    f.number("pair_by_n_ns", r.pair_by_n, kFromZero, kNano);
+    f.number("per_key_ns", r.per_key, kFromZero, kNano);
+    f.number("per_key_and_dim_ns", r.per_key_and_dim, kFromZero, kNano);
+    f.number("blocks", r.blocks, {0.01, 100, "a number from 0.01 to 100"});
+}
+
+void read_kernels(FieldReader& f, Hardware& h) {
+    f.optional();
+    for (size_t i = 1; i < kKernels; ++i) {
+        KernelFit& k = h.kernels[i];
+        f.table(std::string(name_of(static_cast<Kernel>(i))).c_str(), [&](FieldReader& t) {
+            // More than the datasheet's bandwidth: what stays in the cache.
+            t.number("efficiency", k.efficiency, {1e-4, 10, "a number from 0.0001 to 10"});
+            t.optional().number("latency_us", k.latency, kFromZero, kMicro);
+            t.number("per_row_ns", k.per_row, kFromZero, kNano);
+        });
+    }
 }
 
 void read_rates(FieldReader& f, Hardware& h) {
@@ -151,6 +173,7 @@ Result<Hardware> parse_hardware(std::string_view toml, const std::string& where,
     f.table("to_host", [&](FieldReader& t) { read_direction(t, h.to_host); });
     f.optional().table("peer", [&](FieldReader& t) { read_peer(t, h); });
     f.table("disk", [&](FieldReader& t) { read_disk(t, h); });
+    f.table("kernels", [&](FieldReader& t) { read_kernels(t, h); });
     f.table("interference", [&](FieldReader& t) { read_interference(t, h); });
     f.table("measured", [&](FieldReader& t) { read_measured(t, measured); });
     HEADROOM_CHECK(f.finish());

@@ -34,13 +34,28 @@ struct LinkDirection {
     bool operator==(const LinkDirection&) const = default;
 };
 
-// Seconds per FLOP as a sum of non-negative terms, fitted (see fit.h):
-//   gemm:      t = launch + flops (a + b/m + c/n + d/k)
-//   attention: t = launch + flops (a + b/q + c/kv)      (q, kv in tokens; causal uses its own row)
+// Seconds as a sum of non-negative terms, fitted (see fit.h), of each call:
+//   gemm:      t = launch + l + flops (a + b/m + c/n + d/k)
+//   attention: t = launch + l + flops (a w + b/q + c/kv) + pairs (p w + e/kv) + kv (f + g d)
+// with q queries and kv keys in tokens, d the head size, pairs = queries x keys seen x query heads (each an
+// exponential), and w >= 1 what whole waves of tiles take over the tiles that there are (waves() in rate.h).
+// Causal calls have constants of their own, and no w.
 struct RateFit {
-    double per_flop = 0;                  // a
-    double by_m = 0, by_n = 0, by_k = 0;  // b, c, d (attention: by_m is q, by_n is kv)
+    double per_flop = 0;                       // a
+    double by_m = 0, by_n = 0, by_k = 0;       // b, c, d (attention: by_m is q, by_n is kv)
+    double latency = 0;                        // l, seconds a call beside the launch
+    double per_pair = 0, pair_by_n = 0;        // p, e
+    double per_key = 0, per_key_and_dim = 0;   // f, g: the longest row of tiles of a causal call
+    double blocks = 1;                         // factor of a call of many query blocks, each with keys of its own
     bool operator==(const RateFit&) const = default;
+};
+
+// A memory-bound kernel: t = launch + latency + bytes / (bandwidth x efficiency) + rows x per_row.
+struct KernelFit {
+    double latency = 0;     // seconds
+    double efficiency = 0;  // share of the bandwidth; 0: the device's memory_efficiency
+    double per_row = 0;     // seconds
+    bool operator==(const KernelFit&) const = default;
 };
 
 // Which rate an op loses while another runs. Classes of work that share the machine.
@@ -72,7 +87,9 @@ struct Hardware {
     Bytes library_memory;          // context and libraries, before the first tensor
     double dense_flops = 0;        // bf16 tensor, dense, datasheet FLOP/s: the denominator of MFU
     double device_bandwidth = 0;   // bytes/s, datasheet
-    double memory_efficiency = 0;  // share of it that memory-bound kernels reach
+    double memory_efficiency = 0;  // share of it that memory-bound kernels reach without constants of their own
+    std::array<KernelFit, kKernels> kernels{};  // by Kernel
+    int32_t multiprocessors = 0;                // for waves of tiles; 0: not known, no waves
     int64_t launch_ns = 0;         // from one kernel's end to the next one's start on a full stream
     RateFit gemm, gemm_accumulate;
     RateFit attention_forward, attention_forward_causal;
@@ -108,8 +125,8 @@ Result<Hardware> parse_hardware(std::string_view toml, const std::string& where,
 Result<Hardware> read_hardware(const std::string& name_or_path, const std::filesystem::path& data);
 std::vector<std::string> shipped_hardware(const std::filesystem::path& data);
 
-// Time of `work` alone on the machine: launch + the larger of its FLOPs over the rate of its shape and its
-// bytes over bandwidth; copies: per piece by the curve. Whole nanoseconds, at least 1 for any work that is
+// Time of `work` alone on the machine: launch + the larger of its arithmetic (RateFit) and its bytes over
+// bandwidth; memory-bound: KernelFit; copies: per piece by the curve. Whole nanoseconds, at least 1 for any work that is
 // not `none` and not empty. Pure; tens of nanoseconds a call.
 Nanoseconds duration_of(const Work& work, const Hardware& hardware);
 

@@ -15,6 +15,7 @@ public:
     Table& number(const char* key, double value) { return add(key, figure(value)); }
     Table& exact(const char* key, double value) { return add(key, fmt::format("{}", value)); }
     Table& whole(const char* key, int64_t value) { return add(key, std::to_string(value)); }
+    Table& whole_if(const char* key, int64_t value) { return value > 0 ? whole(key, value) : *this; }
     Table& bytes(const char* key, Bytes value) { return add(key, toml_bytes(value.count())); }
     Table& text(const char* key, std::string_view value) { return add(key, toml_text(value)); }
     Table& curve(const char* key, const Curve& curve) {
@@ -64,7 +65,29 @@ std::string rate(const char* name, const RateFit& r) {
     term("by_m_ms", r.by_m);
     term("by_n_ms", r.by_n);
     term("by_k_ms", r.by_k);
+    const auto other = [&](const char* key, double value, double unit) {
+        if (value > 0) t.number(key, value / unit);
+    };
+    other("latency_us", r.latency, 1e-6);
+    other("per_pair_ps", r.per_pair, 1e-12);
+    other("pair_by_n_ns", r.pair_by_n, 1e-9);
+    other("per_key_ns", r.per_key, 1e-9);
+    other("per_key_and_dim_ns", r.per_key_and_dim, 1e-9);
+    if (r.blocks != 1) t.number("blocks", r.blocks);
     return t.done();
+}
+
+std::string kernels(const Hardware& h) {
+    std::string text;
+    for (size_t i = 1; i < kKernels; ++i) {
+        const KernelFit& k = h.kernels[i];
+        if (k == KernelFit{}) continue;
+        InlineTable t;
+        t.number("efficiency", k.efficiency).known("latency_us", k.latency / 1e-6);
+        t.known("per_row_ns", k.per_row / 1e-9);
+        text += fmt::format("{} = {}\n", name_of(static_cast<Kernel>(i)), t.done());
+    }
+    return text.empty() ? text : "\n[kernels]\n" + text;
 }
 
 std::string direction(const char* name, const LinkDirection& link) {
@@ -102,6 +125,7 @@ std::string write_hardware(const Calibration& c, const Measured& measured) {
                .exact("bandwidth_gb_s", h.device_bandwidth / kGiga)
                .number("memory_efficiency", h.memory_efficiency)
                .whole("launch_ns", h.launch_ns)
+               .whole_if("multiprocessors", h.multiprocessors)
                .done();
     out += Table("rates").number("deterministic_slowdown", h.deterministic_slowdown).done();
     out += rate("gemm", h.gemm);
@@ -135,6 +159,7 @@ std::string write_hardware(const Calibration& c, const Measured& measured) {
                    .number("write_gb_s", h.disk_write / kGiga)
                    .done();
     }
+    out += kernels(h);
     out += interference(h);
     const std::string rows = write_measured(measured);
     return rows.empty() ? out : out + "\n# What the constants were fitted from, as measured.\n" + rows;

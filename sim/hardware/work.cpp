@@ -1,6 +1,7 @@
 #include "hardware/work.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headroom {
 namespace {
@@ -75,6 +76,39 @@ std::string_view name_of(PageCopy copy) {
     return "unknown";
 }
 
+std::string_view name_of(Kernel kernel) {
+    constexpr std::array<std::string_view, kKernels> kNames{"other",
+                                                            "embed",
+                                                            "norm",
+                                                            "post_norm",
+                                                            "norm_backward",
+                                                            "rope",
+                                                            "rope_store",
+                                                            "rope_backward",
+                                                            "merge",
+                                                            "activation",
+                                                            "activation_backward",
+                                                            "page_means",
+                                                            "select",
+                                                            "embed_backward",
+                                                            "copy",
+                                                            "zero",
+                                                            "pack_queries",
+                                                            "gather_pages",
+                                                            "accumulate_copy",
+                                                            "accumulate_add",
+                                                            "accumulate_add_bf16",
+                                                            "accumulate_sum",
+                                                            "loss",
+                                                            "gradient_norm",
+                                                            "update_sgd",
+                                                            "update_adamw",
+                                                            "update_adamw_bf16",
+                                                            "update_adamw_master",
+                                                            "update_adamw8bit"};
+    return kernel < Kernel::count_ ? kNames[static_cast<size_t>(kernel)] : "unknown";
+}
+
 Work gemm(int64_t m, int64_t n, int64_t k, int32_t batch) {
     Work w;
     w.kind = WorkKind::gemm;
@@ -94,29 +128,44 @@ Work gemm_accumulate(int64_t m, int64_t n, int64_t k, int32_t batch) {
 }
 
 Work attention(bool backward, bool deterministic, bool causal, int64_t queries, int64_t keys, int32_t heads,
-               int32_t kv_heads, int32_t head_dim, int32_t blocks, int64_t keys_seen) {
+               int32_t kv_heads, int32_t head_dim, int32_t calls, int64_t keys_seen) {
     Work w;
     w.kind = !backward       ? WorkKind::attention_forward
              : deterministic ? WorkKind::attention_backward_deterministic
                              : WorkKind::attention_backward;
     w.causal = causal;
-    w.batch = blocks;
+    w.batch = calls;
     w.heads = heads, w.kv_heads = kv_heads, w.head_dim = head_dim;
     w.m = queries, w.n = keys;
-    const int64_t seen = keys_seen > 0 ? keys_seen : product(blocks, visible_keys(causal, queries, keys));
+    const int64_t seen = keys_seen > 0 ? keys_seen : product(calls, visible_keys(causal, queries, keys));
     // Forward: Q K^T and P V. Backward: both products' two gradients, and Q K^T once more: 5 for 2.
     w.flops = product(backward ? 10 : 4, seen, heads, head_dim);
-    const int64_t query_side = product(kHalf, blocks, queries, heads, head_dim);  // Q, O, dQ or dO
-    const int64_t key_side = product(kHalf, blocks, keys, kv_heads, head_dim);    // K, V, dK or dV
-    const int64_t log_sum_exp = product(kSingle, blocks, queries, heads);
+    const int64_t query_side = product(kHalf, calls, queries, heads, head_dim);  // Q, O, dQ or dO
+    const int64_t key_side = product(kHalf, calls, keys, kv_heads, head_dim);    // K, V, dK or dV
+    const int64_t log_sum_exp = product(kSingle, calls, queries, heads);
     w.bytes = checked_add(
         checked_add(product(backward ? 4 : 2, query_side), product(backward ? 4 : 2, key_side)), log_sum_exp);
     return w;
 }
 
-Work memory_bound(int64_t bytes) {
+Work block_attention(bool backward, bool deterministic, int64_t queries, int64_t keys, int32_t heads,
+                     int32_t kv_heads, int32_t head_dim, int32_t blocks) {
+    // As many calls, but at once.
+    Work w = attention(backward, deterministic, false, queries, keys, heads, kv_heads, head_dim, blocks);
+    w.batch = 1;
+    w.blocks = blocks;
+    return w;
+}
+
+int64_t packed_bytes(int64_t tokens, int64_t heads, int64_t head_dim, int64_t element) {
+    return product(2, 3, tokens, heads, head_dim, element);
+}
+
+Work memory_bound(int64_t bytes, Kernel kernel, int64_t rows) {
     Work w;
     w.kind = WorkKind::memory_bound;
+    w.kernel = kernel;
+    w.m = rows;
     w.bytes = bytes;
     return w;
 }

@@ -98,6 +98,22 @@ void visit_rate(T& r, Visit&& visit) {
     visit("by_n", r.by_n, kReal);
     visit("by_k", r.by_k, kReal);
 }
+// Newer than plans of this schema: may be absent.
+template <class T, class Visit>
+void visit_later_rate(T& r, Visit&& visit) {
+    visit("latency_s", r.latency, kReal);
+    visit("per_pair_s", r.per_pair, kReal);
+    visit("pair_by_n", r.pair_by_n, kReal);
+    visit("per_key_s", r.per_key, kReal);
+    visit("per_key_and_dim_s", r.per_key_and_dim, kReal);
+    visit("blocks", r.blocks, kReal);
+}
+template <class T, class Visit>
+void visit_kernel(T& k, Visit&& visit) {
+    visit("latency_s", k.latency, kReal);
+    visit("efficiency", k.efficiency, kReal);
+    visit("per_row_s", k.per_row, kReal);
+}
 
 // All but the nested parts: rates, curves, interference.
 template <class T, class Visit>
@@ -127,6 +143,11 @@ void visit_hardware(T& h, Visit&& visit) {
     visit("disk_memory_bytes", h.disk_memory, kMemory);
     visit("disk_read_bytes_per_s", h.disk_read, kReal);
     visit("disk_write_bytes_per_s", h.disk_write, kReal);
+}
+
+template <class T, class Visit>
+void visit_later_hardware(T& h, Visit&& visit) {
+    visit("multiprocessors", h.multiprocessors, Range{0, 4096});
 }
 
 template <class T, class Visit>

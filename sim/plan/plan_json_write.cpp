@@ -38,6 +38,14 @@ auto into(Json& object) {
     return [&object](const char* key, const auto& value, auto&&...) { object[key] = value_of(value); };
 }
 
+// Leaves out what has its default, as older plans do.
+auto into_if_set(Json& object) {
+    return [&object](const char* key, const auto& value, auto&&...) {
+        const bool is_factor = std::string_view(key) == "blocks";
+        if (static_cast<double>(value) != (is_factor ? 1 : 0)) object[key] = value_of(value);
+    };
+}
+
 Json json_of(const Model& m) {
     Json out, rope, experts, latent, layers = Json::array();
     visit_model(m, into(out));
@@ -83,9 +91,17 @@ Json json_of(const Hardware& h) {
     visit_rates(h, [&](const char* key, const RateFit& rate) {
         Json r;
         visit_rate(rate, into(r));
+        visit_later_rate(rate, into_if_set(r));
         out[key] = r;
     });
     visit_curves(h, [&](const char* key, const Curve& curve) { out[key] = json_of(curve); });
+    visit_later_hardware(h, into_if_set(out));
+    for (size_t i = 1; i < kKernels; ++i) {
+        if (h.kernels[i] == KernelFit{}) continue;
+        Json k;
+        visit_kernel(h.kernels[i], into(k));
+        out["kernels"][std::string(name_of(static_cast<Kernel>(i)))] = k;
+    }
     out["interference"] = json_of_interference(h);
     return out;
 }

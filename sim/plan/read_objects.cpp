@@ -14,6 +14,13 @@ auto from(TableReader& table, Result<void>& status) {
     };
 }
 
+// The same, of fields that may be absent.
+auto from_optional(TableReader& table, Result<void>& status) {
+    return [&table, &status](const char* key, auto& member, const Range& range) {
+        if (status && table.find_optional(key)) status = table.read(key, member, range);
+    };
+}
+
 template <class T, class Visit>
 Result<void> read_part(TableReader& parent, const char* key, T& out, Visit visit) {
     HEADROOM_TRY(const ConfigValue value, parent.need(key));
@@ -80,6 +87,29 @@ Result<void> read_curve(TableReader& table, const char* key, Curve& out) {
     });
 }
 
+Result<void> read_rate(TableReader& parent, const char* key, RateFit& out) {
+    HEADROOM_TRY(const ConfigValue value, parent.need(key));
+    HEADROOM_TRY(TableReader table, TableReader::open(value, parent.form()));
+    Result<void> status;
+    visit_rate(out, from(table, status));
+    visit_later_rate(out, from_optional(table, status));
+    HEADROOM_CHECK(status);
+    return table.finish();
+}
+
+Result<void> read_kernels(TableReader& parent, Hardware& out) {
+    const std::optional<ConfigValue> value = parent.find_optional("kernels");
+    if (!value) return {};
+    HEADROOM_TRY(TableReader table, TableReader::open(*value, parent.form()));
+    for (size_t i = 1; i < kKernels; ++i) {
+        const std::string name(name_of(static_cast<Kernel>(i)));
+        if (!table.find_optional(name)) continue;
+        HEADROOM_CHECK(read_part(table, name.c_str(), out.kernels[i],
+                                 [](auto& k, auto v) { visit_kernel(k, v); }));
+    }
+    return table.finish();
+}
+
 Result<void> read_interference(TableReader& parent, Hardware& out) {
     HEADROOM_TRY(const ConfigValue value, parent.need("interference"));
     HEADROOM_TRY(TableReader table, TableReader::open(value, parent.form()));
@@ -117,13 +147,15 @@ Result<void> read_model_object(TableReader& table, Model& out) {
 Result<void> read_hardware_object(TableReader& table, Hardware& out) {
     Result<void> status;
     visit_hardware(out, from(table, status));
+    visit_later_hardware(out, from_optional(table, status));
     visit_rates(out, [&](const char* key, RateFit& rate) {
-        if (status) status = read_part(table, key, rate, [](auto& r, auto v) { visit_rate(r, v); });
+        if (status) status = read_rate(table, key, rate);
     });
     visit_curves(out, [&](const char* key, Curve& curve) {
         if (status) status = read_curve(table, key, curve);
     });
     HEADROOM_CHECK(status);
+    HEADROOM_CHECK(read_kernels(table, out));
     HEADROOM_CHECK(read_interference(table, out));
     return table.finish();
 }

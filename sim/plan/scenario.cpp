@@ -123,7 +123,11 @@ void settle_open_decisions(Scenario& s) {
             multiple(d.chunk, std::lcm(page, block));
         }
     }
-    if (open("segment")) multiple(d.segment, page);
+    if (open("segment")) {
+        // Long calls run faster, but a deterministic one's workspace grows with its keys.
+        d.segment = d.deterministic ? Tokens(8192) : Tokens(131072);
+        multiple(d.segment, page);
+    }
     if (open("staging_slots"))
         d.staging_slots = std::max(d.staging_slots, std::min<int64_t>(d.prefetch, 1023) + 1);
     if (open("prefetch")) d.prefetch = std::max<int64_t>(0, std::min(d.prefetch, d.staging_slots - 1));

@@ -191,19 +191,20 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     Works w;
     w.layer = layer;
     w.tokens = T;
-    w.norm = id(memory_bound(2 * T * H * e));
+    w.norm = id(memory_bound(2 * T * H * e, Kernel::norm, T));
     // Behind a projection: adds the hidden state; its gradient goes to the projection alone.
-    w.post_norm = w.post_norm_backward = id(memory_bound(3 * T * H * e));
+    w.post_norm = w.post_norm_backward = id(memory_bound(3 * T * H * e, Kernel::post_norm, T));
     w.qkv = id(gemm(T, qkv, H));
     w.kv = id(gemm(T, 2 * s.kv, H));
-    w.rope = id(memory_bound(2 * T * qkv * e));
+    w.rope = id(memory_bound(2 * T * qkv * e, Kernel::rope, T));
+    w.rope_store = id(memory_bound(2 * T * qkv * e, Kernel::rope_store, T));
     w.own = id(attention(false, false, true, T, T, heads, kv_heads, dim, 1, seen));
-    w.merge = id(memory_bound(T * (3 * s.q * e + 3 * s.heads * s.sum)));
+    w.merge = id(memory_bound(T * (3 * s.q * e + 3 * s.heads * s.sum), Kernel::merge, T));
     w.out = id(gemm(T, H, s.q));
     w.router = id(layer.mixture ? gemm(T, m.experts.count, H) : Work{});
     w.dispatch = id(layer.mixture ? memory_bound(2 * T * m.experts.per_token * H * e) : Work{});
     w.gate_up = id(mlp_gemm(false, 2 * I, H));
-    w.activation = id(memory_bound(T * (gate_up + gate_up / 2) * e));
+    w.activation = id(memory_bound(T * (gate_up + gate_up / 2) * e, Kernel::activation, T));
     w.down = id(mlp_gemm(false, H, I));
 
     w.own_backward =
@@ -215,11 +216,13 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     w.gate_up_gradient = id(mlp_gemm(true, 2 * I, H));
     w.down_backward = id(mlp_gemm(false, I, H));
     w.down_gradient = id(mlp_gemm(true, H, I));
-    w.activation_backward = id(memory_bound(T * (2 * gate_up + gate_up / 2) * e));
-    w.norm_backward = id(memory_bound(4 * T * H * e));
+    w.activation_backward =
+        id(memory_bound(T * (2 * gate_up + gate_up / 2) * e, Kernel::activation_backward, T));
+    w.norm_backward = id(memory_bound(4 * T * H * e, Kernel::norm_backward, T));
     // The norms of q and k read what they were applied to.
     const int64_t before_norms = m.qk_norm ? (s.q + s.kv) * e : 0;
-    w.rope_backward = id(memory_bound(T * (2 * qkv * e + s.q * s.sum + before_norms)));
+    w.rope_backward =
+        id(memory_bound(T * (2 * qkv * e + s.q * s.sum + before_norms), Kernel::rope_backward, T));
     w.qkv_backward = id(gemm(T, H, qkv));
     w.qkv_gradient = id(gemm_accumulate(qkv, H, T));
 
@@ -275,7 +278,7 @@ void LayerEmitter::all_reduce(int64_t tokens) {
 
 void LayerEmitter::embed(int64_t tokens, BufferId x, OpId wait) {
     const OpId op = compute(OpKind::embed,
-                            builder_.work(memory_bound(2 * tokens * sizes_.hidden * sizes_.element)), wait);
+                            builder_.work(memory_bound(2 * tokens * sizes_.hidden * sizes_.element, Kernel::embed, tokens)), wait);
     builder_.take(x, op);
     all_reduce(tokens);
 }
@@ -288,7 +291,7 @@ OpId LayerEmitter::project(const Layer& layer, int64_t tokens, const LayerBuffer
     builder_.take(b.qkv, op);
     lora(w.lora_qkv, w.lora_qkv_targets);
     builder_.release(normed_, builder_.last_compute());
-    op = compute(OpKind::rope, w.rope);
+    op = compute(OpKind::rope, builder_.pass == Pass::fill ? w.rope_store : w.rope);
     builder_.take(rotated_, op);
     return op;
 }
@@ -308,7 +311,7 @@ OpId LayerEmitter::project_kv(const Layer& layer, int64_t tokens, const LayerBuf
     op = compute(OpKind::qkv, w.kv);
     builder_.take(b.qkv, op);
     builder_.release(normed_, op);
-    op = compute(OpKind::rope, w.rope);
+    op = compute(OpKind::rope, builder_.pass == Pass::fill ? w.rope_store : w.rope);
     builder_.take(rotated_, op);
     builder_.release(rotated_, op);
     builder_.release(b.qkv, op);
@@ -322,17 +325,31 @@ OpId LayerEmitter::attend_own(const Layer& layer, int64_t tokens, const LayerBuf
     return op;
 }
 
-uint32_t LayerEmitter::past_work(bool backward, int64_t tokens, int64_t keys, double keys_seen) {
-    const std::array<int64_t, 4> key{backward, tokens, keys, static_cast<int64_t>(keys_seen)};
+uint32_t LayerEmitter::past_work(bool backward, int64_t tokens, int64_t keys, double keys_seen, bool packs) {
+    const std::array<int64_t, 4> key{backward + 2 * packs, tokens, keys, static_cast<int64_t>(keys_seen)};
     const size_t recent = std::min<size_t>(past_cache_.size(), 8);
     for (size_t i = past_cache_.size() - recent; i < past_cache_.size(); ++i) {
         if (past_cache_[i].first == key) return past_cache_[i].second;
     }
-    const int64_t calls = ceil_div(keys, plan_.decisions.segment.count());
-    const uint32_t id =
-        builder_.work(attention(backward, backward && plan_.decisions.deterministic, false, tokens,
-                                ceil_div(keys, calls), narrow(sizes_.heads), narrow(sizes_.kv_heads),
-                                narrow(sizes_.head_dim), narrow(calls), static_cast<int64_t>(keys_seen)));
+    const Decisions& d = plan_.decisions;
+    const bool deterministic = backward && d.deterministic;
+    const int32_t heads = narrow(sizes_.heads), kv_heads = narrow(sizes_.kv_heads),
+                  dim = narrow(sizes_.head_dim);
+    const int64_t block = d.attention.sparse ? std::min(d.attention.block, tokens) : tokens;
+    Work work;
+    if (block < tokens) {
+        work = block_attention(backward, deterministic, block, keys, heads, kv_heads, dim,
+                               narrow(ceil_div(tokens, block)));
+        // The last block may be shorter.
+        const double seen = keys_seen > 0 ? keys_seen : static_cast<double>(checked_mul(tokens, keys));
+        work.flops = checked_mul((backward ? 10 : 4) * static_cast<int64_t>(seen), heads * dim);
+    } else {
+        const int64_t calls = ceil_div(keys, d.segment.count());
+        work = attention(backward, deterministic, false, tokens, ceil_div(keys, calls), heads, kv_heads, dim,
+                         narrow(calls), static_cast<int64_t>(keys_seen));
+    }
+    if (packs) work.packed = packed_bytes(tokens, sizes_.heads, sizes_.head_dim, sizes_.element);
+    const uint32_t id = builder_.work(work);
     if (past_cache_.size() >= 64) past_cache_.clear();
     past_cache_.emplace_back(key, id);
     return id;
@@ -340,12 +357,13 @@ uint32_t LayerEmitter::past_work(bool backward, int64_t tokens, int64_t keys, do
 
 OpId LayerEmitter::attend_past(int64_t tokens, int64_t keys, double keys_seen, OpId wait, int64_t piece) {
     const OpId read =
-        compute(OpKind::attention_past, past_work(false, tokens, keys, keys_seen), wait, kNone, piece);
+        compute(OpKind::attention_past, past_work(false, tokens, keys, keys_seen, false), wait, kNone, piece);
     builder_.take(partial_, read);
     during(forward_ws_, read);
     during(block_sums_, read);
     const uint32_t merge =
-        builder_.work(memory_bound(tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * sizes_.sum)));
+        builder_.work(memory_bound(tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * sizes_.sum),
+                                   Kernel::merge, tokens));
     builder_.release(partial_, compute(OpKind::merge, merge, kNone, kNone, piece));
     return read;
 }
@@ -415,14 +433,14 @@ void LayerEmitter::head(int64_t tokens, BufferId x, BufferId dx, bool forward_on
     const int64_t H = sizes_.hidden, V = sizes_.vocabulary, e = sizes_.element;
     const int64_t tiles = tiles_of(tokens, plan_.decisions.loss_tile.count());
     const int64_t rows = ceil_div(tokens, tiles);
-    const uint32_t norm = builder_.work(memory_bound(2 * tokens * H * e));
+    const uint32_t norm = builder_.work(memory_bound(2 * tokens * H * e, Kernel::norm, tokens));
     OpId op = compute(OpKind::norm, norm, wait);
     builder_.take(normed_, op);
     op = compute(OpKind::head, builder_.work(gemm(rows, V, H, narrow(tiles))));
     builder_.take(logits_, op);
     // Softmax and its gradient in place: read, write; with fp32 copies those are written and read as well.
     const int64_t touched = tokens * V * (3 * e + 8 * plan_.decisions.logits_fp32);
-    op = compute(OpKind::loss, builder_.work(memory_bound(touched)));
+    op = compute(OpKind::loss, builder_.work(memory_bound(touched, Kernel::loss, tokens)));
     builder_.take(logits32_, op);
     if (forward_only) {
         if (logits32_ != kNone) builder_.release(logits32_, op);
@@ -438,7 +456,7 @@ void LayerEmitter::head(int64_t tokens, BufferId x, BufferId dx, bool forward_on
     if (logits32_ != kNone) builder_.release(logits32_, op);
     builder_.release(logits_, op);
     all_reduce(tokens);
-    op = compute(OpKind::norm_backward, builder_.work(memory_bound(4 * tokens * H * e)));
+    op = compute(OpKind::norm_backward, builder_.work(memory_bound(4 * tokens * H * e, Kernel::norm_backward, tokens)));
     builder_.take(dx, op);
     builder_.release(d_normed_, op);
     builder_.release(normed_, op);
@@ -462,7 +480,8 @@ void LayerEmitter::reserve_past(int64_t emission_keys, int64_t gathered_keys) {
 }
 
 OpId LayerEmitter::gather(int64_t keys, int64_t piece) {
-    const uint32_t work = builder_.work(memory_bound(kv_bytes(keys) + emission_bytes(keys)));
+    const uint32_t work =
+        builder_.work(memory_bound(kv_bytes(keys) + emission_bytes(keys), Kernel::gather_pages, keys));
     const OpId op = compute(OpKind::gather_pages, work, kNone, kNone, piece);
     builder_.take(gathered_, op);
     return op;

@@ -166,7 +166,7 @@ private:
         Layer layer;
         int64_t tokens = 0;
         uint32_t norm, post_norm, post_norm_backward;
-        uint32_t qkv, kv, rope, own, merge, out, router, dispatch, gate_up, activation, down;
+        uint32_t qkv, kv, rope, rope_store, own, merge, out, router, dispatch, gate_up, activation, down;
         uint32_t own_backward, out_backward, out_gradient, router_backward, gate_up_backward,
             gate_up_gradient, down_backward, down_gradient, activation_backward, norm_backward, rope_backward,
             qkv_backward, qkv_gradient;
@@ -175,7 +175,7 @@ private:
         uint32_t lora_qkv_b, lora_out_b, lora_up_b, lora_down_b;
     };
     const Works& works(const Layer& layer, int64_t tokens);
-    uint32_t past_work(bool backward, int64_t tokens, int64_t keys, double keys_seen);
+    uint32_t past_work(bool backward, int64_t tokens, int64_t keys, double keys_seen, bool packs);
     void all_reduce(int64_t tokens);
     // `targets`: of the projections that were just computed, those with an adapter.
     void lora(uint32_t work, int64_t targets, bool backward = false);

@@ -82,7 +82,7 @@ void ParameterFlow::begin_step() {
     if (plan_.decisions.gradients_home != Home::host) {
         const int64_t bytes = ceil_div(units_.trainable() * bytes_.gradient,
                                        plan_.decisions.gradients_home == Home::ranks ? ranks_ : 1);
-        emitter_.compute(OpKind::zero, builder_.work(memory_bound(bytes)));
+        emitter_.compute(OpKind::zero, builder_.work(memory_bound(bytes, Kernel::zero)));
     }
 }
 
@@ -136,7 +136,7 @@ void ParameterFlow::gradient_begin(Stager& stager, int64_t parameters, bool fres
         return;
     }
     emitter_.await(stager.free_after());
-    if (host) emitter_.compute(OpKind::zero, builder_.work(memory_bound(bytes)), kNone, kNone, piece);
+    if (host) emitter_.compute(OpKind::zero, builder_.work(memory_bound(bytes, Kernel::zero)), kNone, kNone, piece);
 }
 OpId ParameterFlow::gradient_end(Stager& stager, int64_t parameters, OpId op, ParameterPart part) {
     OpId stored = kNone;
@@ -188,7 +188,7 @@ void ParameterFlow::end_embedding_gradients(int64_t tokens, OpId op) {
 // Of gradients on the host: once through the slots of the update, piece by piece.
 void ParameterFlow::norm(int64_t parameters) {
     if (plan_.decisions.gradients_home != Home::host) {
-        emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(parameters * bytes_.gradient)),
+        emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(parameters * bytes_.gradient, Kernel::gradient_norm)),
                          builder_.last_of(Stream::to_host), builder_.last_of(Stream::peer));
         return;
     }
@@ -198,9 +198,20 @@ void ParameterFlow::norm(int64_t parameters) {
         emitter_.await(update_slots_.load(Stream::to_device, OpKind::load_gradients,
                                           link_copy(builder_, WorkKind::copy_to_device, bytes), stored, i));
         update_slots_.used(
-            emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(bytes)), kNone, kNone, i));
+            emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(bytes, Kernel::gradient_norm)), kNone, kNone, i));
     }
 }
+
+namespace {
+
+Kernel update_kernel(const Recipe& r) {
+    if (r.optimizer == Optimizer::sgd) return Kernel::update_sgd;
+    if (r.optimizer == Optimizer::adamw8bit) return Kernel::update_adamw8bit;
+    if (r.master_weights) return Kernel::update_adamw_master;
+    return r.states == Dtype::bf16 ? Kernel::update_adamw_bf16 : Kernel::update_adamw;
+}
+
+}  // namespace
 
 void ParameterFlow::update() {
     builder_.pass = Pass::update;
@@ -236,7 +247,7 @@ void ParameterFlow::update() {
         }
         const int64_t touched = n * (2 * bytes_.weight + bytes_.gradient) + 2 * states;
         const OpId op =
-            emitter_.compute(OpKind::update, builder_.work(memory_bound(touched)), kNone, kNone, i);
+            emitter_.compute(OpKind::update, builder_.work(memory_bound(touched, update_kernel(plan_.recipe))), kNone, kNone, i);
         if (!streamed) continue;
         OpId last = op;
         if (out > 0) {

@@ -351,7 +351,7 @@ void PastFlow::begin_gradients() {
             pages[static_cast<size_t>(p)] += pages_of(plan_.chunk_tokens(c));
         }
         const OpId op =
-            emitter_.compute(OpKind::zero, builder_.work(memory_bound(pages[0] * gradient_page_)));
+            emitter_.compute(OpKind::zero, builder_.work(memory_bound(pages[0] * gradient_page_, Kernel::zero)));
         for (size_t p = 0; p < pages.size(); ++p) take_gradients(static_cast<Place>(p), l, pages[p], op);
     }
 }

@@ -9,13 +9,14 @@ void PastFlow::select(int64_t chunk, int64_t layer) {
     if (!selects_pages(plan_, layer)) return;
     const RankSizes& s = emitter_.sizes();
     const int64_t tokens = plan_.chunk_tokens(chunk), past_pages = past(chunk) / page_;
-    emitter_.compute(OpKind::page_means, builder_.work(memory_bound(tokens * s.kv * s.element)));
+    emitter_.compute(OpKind::page_means, builder_.work(memory_bound(tokens * s.kv * s.element, Kernel::page_means, tokens)));
     if (chunk == 0) return;
     // Scores (one GEMM, K heads side by side), then two passes of a softmax over tiles of them.
     emitter_.compute(OpKind::select,
                      builder_.work(gemm(tokens, past_pages, s.head_dim, static_cast<int32_t>(s.kv_heads))));
     const OpId voted = emitter_.compute(
-        OpKind::select, builder_.work(memory_bound(2 * tokens * s.kv_heads * past_pages * 4)));
+        OpKind::select,
+        builder_.work(memory_bound(2 * tokens * s.kv_heads * past_pages * 4, Kernel::select, tokens)));
     // The host starts the copies, and the gradient pass reads the selection again: one small copy there.
     const Attention& a = plan_.decisions.attention;
     const int64_t bytes = ceil_div(tokens, std::min(a.block, tokens)) * std::min(a.budget, past_pages) * 4;

@@ -1,0 +1,45 @@
+// The terms of a RateFit: what each constant is multiplied with. Fit and prediction use the same.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "hardware/hardware.h"
+
+namespace headroom {
+
+inline constexpr std::array kRateTerms{&RateFit::per_flop,  &RateFit::by_m,      &RateFit::by_n,
+                                       &RateFit::by_k,      &RateFit::latency,   &RateFit::per_pair,
+                                       &RateFit::pair_by_n, &RateFit::per_key, &RateFit::per_key_and_dim};
+inline constexpr size_t kTerms = kRateTerms.size();
+
+// How much longer whole waves take than the work in them: attention forward has a tile for each 128 queries
+// of a query head, backward for each 128 keys of a KV head, a multiprocessor takes one at a time, and the last
+// wave takes as long as the others. 1 where the number of multiprocessors is not known, and for causal
+// calls, whose tiles differ in length.
+inline double waves(const Work& w, int32_t multiprocessors) {
+    constexpr int64_t kTile = 128;
+    if (multiprocessors < 1 || w.causal) return 1;
+    const bool forward = w.kind == WorkKind::attention_forward;
+    const int64_t rows = forward ? w.m : w.n, heads = forward ? w.heads : w.kv_heads;
+    const int64_t tiles = w.blocks * heads * ((rows + kTile - 1) / kTile);
+    const int64_t whole = (tiles + multiprocessors - 1) / multiprocessors * multiprocessors;
+    return static_cast<double>(whole) * kTile /
+           (static_cast<double>(w.blocks) * static_cast<double>(heads) * static_cast<double>(rows));
+}
+
+// In the order of kRateTerms, of all calls together.
+inline std::array<double, kTerms> rate_factors(const Work& w, int32_t multiprocessors) {
+    const double flops = static_cast<double>(w.flops), calls = w.batch;
+    const auto over = [](double value, int64_t size) {
+        return size > 0 ? value / static_cast<double>(size) : 0;
+    };
+    if (w.heads == 0) return {flops, over(flops, w.m), over(flops, w.n), over(flops, w.k), calls, 0, 0, 0, 0};
+    const double products = w.kind == WorkKind::attention_forward ? 4 : 10;
+    const double pairs = flops / (products * w.head_dim), whole = waves(w, multiprocessors);
+    const double keys = calls * static_cast<double>(w.n);
+    return {flops * whole, over(flops, w.m),   over(flops, w.n), 0,
+            calls,         pairs * whole, over(pairs, w.n), keys, keys * w.head_dim};
+}
+
+}  // namespace headroom
