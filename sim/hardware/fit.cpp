@@ -28,7 +28,7 @@ Terms factors(const Work& w, RateTerms t, int32_t multiprocessors) {
 
 std::string shape_of(const Work& w) {
     if (w.heads == 0) return w.m == 0 ? "any shape" : fmt::format("{} x {} x {}", w.m, w.k, w.n);
-    std::string text = fmt::format("{} x {}, {} over {} heads", w.m, w.n, w.heads, w.kv_heads);
+    std::string text = fmt::format("{} x {}, {} over {} heads of {}", w.m, w.n, w.heads, w.kv_heads, w.head_dim);
     if (w.blocks > 1) text = fmt::format("{} blocks of {}", w.blocks, text);
     return w.causal ? text + ", causal" : text;
 }
@@ -120,7 +120,7 @@ Result<RateResult> fit_rate(const std::string& kind, std::span<const RatePoint> 
     for (const RatePoint& p : points) {
         const double flops = static_cast<double>(p.work.flops);
         const double time = launch + factors(p.work, terms, multiprocessors).dot(x);
-        result.residuals.push_back({kind, shape_of(p.work), p.flops_per_second, flops / time, p.fitted});
+        result.residuals.push_back({kind, shape_of(p.work), flops, p.flops_per_second, flops / time, p.fitted});
     }
     return result;
 }

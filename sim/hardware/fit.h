@@ -32,6 +32,7 @@ struct RatePoint {
 struct Residual {
     std::string kind;                    // "gemm", "attention_backward", ...
     std::string shape;                   // "4096 x 3584 x 4608"
+    double flops = 0;
     double measured = 0, predicted = 0;  // FLOP/s
     bool fitted = true;
     double error() const { return predicted / measured - 1; }
@@ -42,8 +43,9 @@ struct RateResult {
     std::vector<Residual> residuals;  // in the order of the points
 };
 
-// The form of RateFit (hardware.h) with these terms. `multiprocessors`: for waves. Error: no row to fit from; a row whose rate is not positive and
-// finite, whose shape lacks a dimension that a term divides by, or that takes no longer than the launch.
+// The form of RateFit (hardware.h) with these terms. `multiprocessors`: for waves. Error: no row to fit from; a
+// row whose rate is not positive and finite, whose shape lacks a dimension that a term divides by, or that
+// takes no longer than the launch.
 Result<RateResult> fit_rate(const std::string& kind, std::span<const RatePoint> points, int64_t launch_ns,
                             RateTerms terms, int32_t multiprocessors = 0);
 
@@ -55,7 +57,8 @@ struct FittedRates {
     double packing = 0;  // seconds a byte that is packed before attention backward; 0: not measured
     std::vector<Residual> residuals;
 };
-// Rows of many query blocks give the factor `blocks` and the packing, whatever their use. Error: as fit_rate; also where a kind of work has no row at all.
+// Rows of many query blocks give the factor `blocks` and the packing, whatever their use. Error: as fit_rate;
+// also where a kind of work has no row at all.
 Result<FittedRates> fit_rates(const Measured& measured, int64_t launch_ns);
 // The same of a measurement that is not complete: a kind without a row to fit from has rates of 0.
 Result<FittedRates> fit_known_rates(const Measured& measured, int64_t launch_ns);

@@ -16,7 +16,7 @@ Measured measured_on(const Hardware& truth) {
     m.machine.date = "2026-01-02";
     m.machine.driver = "1.2.3";
     m.machine.like = "h200-sxm-pcie5";
-    m.machine.multiprocessors = 10;
+    m.machine.multiprocessors = truth.multiprocessors;
     m.machine.memory = Bytes(80 * kGiB);
     m.machine.library_memory = Bytes(kGiB);
     m.machine.launch_us = static_cast<double>(truth.launch_ns) / 1e3;

@@ -43,6 +43,27 @@ RC_GTEST_PROP(Duration, AttentionNeverGetsFasterByGrowing, (bool backward, bool 
     if (!causal) RC_ASSERT(time(queries + more, keys, 28, 1) >= alone);
 }
 
+RC_GTEST_PROP(Duration, AttentionByBlocksNeverGetsFasterByGrowing, (bool backward, bool deterministic)) {
+    const int64_t block = *rc::gen::inRange<int64_t>(1, 1024), keys = dimension(), more = dimension();
+    const int32_t blocks = *rc::gen::inRange<int32_t>(2, 256);
+    const auto time = [&](int64_t q, int64_t kv, int32_t heads, int32_t n) {
+        return ns(block_attention(backward, deterministic, q, kv, heads, 4, 128, n));
+    };
+    const int64_t alone = time(block, keys, 28, blocks);
+    RC_ASSERT(time(block + more, keys, 28, blocks) >= alone);
+    RC_ASSERT(time(block, keys + more, 28, blocks) >= alone);
+    RC_ASSERT(time(block, keys, 32, blocks) >= alone);
+    RC_ASSERT(time(block, keys, 28, blocks + 1) >= alone);
+}
+
+RC_GTEST_PROP(Duration, AMemoryBoundKernelNeverGetsFasterByGrowing, ()) {
+    const auto kernel = static_cast<Kernel>(*rc::gen::inRange<size_t>(0, kKernels));
+    const int64_t bytes = dimension(), rows = dimension(), more = dimension();
+    const int64_t time = ns(memory_bound(bytes, kernel, rows));
+    RC_ASSERT(ns(memory_bound(bytes + more, kernel, rows)) >= time);
+    RC_ASSERT(ns(memory_bound(bytes, kernel, rows + more)) >= time);
+}
+
 RC_GTEST_PROP(Duration, CopiesNeverGetFasterByMoreBytes, (bool up)) {
     const auto direction = up ? WorkKind::copy_to_device : WorkKind::copy_to_host;
     const int64_t bytes = *rc::gen::inRange<int64_t>(1, 1 << 30),

@@ -27,6 +27,77 @@ TEST(Duration, TheRateFollowsTheShape) {
               static_cast<int64_t>(1000 + 16e6 * rate * 1e9 + 0.5));
 }
 
+TEST(Duration, EveryCallPaysItsLatency) {
+    Hardware h = round_machine();
+    h.gemm.latency = 3e-6;
+    const Nanoseconds once = duration_of(gemm(1000, 1000, 1000), h);
+    EXPECT_EQ(once, Nanoseconds(1000 + 3000 + 2'000'000));
+    EXPECT_EQ(duration_of(gemm(1000, 1000, 1000, 5), h), Nanoseconds(5 * once.count()));
+}
+
+TEST(Duration, AttentionPaysForItsExponentialsAndItsKeys) {
+    Hardware h = round_machine();
+    h.attention_forward = h.attention_forward_causal = {};
+    h.attention_forward.per_pair = 1e-9;
+    h.attention_forward.pair_by_n = 1e-6;
+    // No head is so small that its products take none of the time: 2 FLOPs a ns.
+    const double pairs = 100 * 1000 * 4;
+    EXPECT_EQ(duration_of(attention(false, false, false, 100, 1000, 4, 2, 8), h).count(),
+              static_cast<int64_t>(1000 + pairs * (1 + 1e3 / 1000) + 0.5));
+    h.attention_forward_causal.per_key = 1e-6;
+    h.attention_forward_causal.per_key_and_dim = 1e-8;
+    EXPECT_EQ(duration_of(attention(false, false, true, 100, 1000, 4, 2, 8), h).count(),
+              static_cast<int64_t>(1000 + 1000 * (1e3 + 8 * 10) + 0.5));
+}
+
+TEST(Duration, TilesRunInWholeWaves) {
+    Hardware h = round_machine();
+    h.multiprocessors = 10;
+    const auto ns = [&](bool backward, int64_t queries, int64_t keys) {
+        return duration_of(attention(backward, false, false, queries, keys, 4, 2, 64), h).count() - h.launch_ns;
+    };
+    const auto of = [](double products, double queries, double keys) {
+        return static_cast<int64_t>(products * queries * keys * 4 * 64 / 1000 + 0.5);
+    };
+    // Forward: 4 heads of 5 tiles are 2 waves, of 6 or 7 tiles 3, which is 7.5 tiles a head.
+    EXPECT_EQ(ns(false, 640, 4096), of(4, 640, 4096));
+    EXPECT_EQ(ns(false, 641, 4096), of(4, 960, 4096));
+    EXPECT_EQ(ns(false, 896, 4096), of(4, 960, 4096));
+    EXPECT_EQ(ns(false, 897, 4096), of(4, 1280, 4096));
+    // Backward: tiles of keys of a KV head.
+    EXPECT_EQ(ns(true, 512, 1280), of(10, 512, 1280));
+    EXPECT_EQ(ns(true, 512, 1281), of(10, 512, 1920));
+    // Causal tiles differ in length: no waves.
+    h.multiprocessors = 1;
+    const auto causal = [&] { return duration_of(attention(false, false, true, 650, 650, 3, 1, 64), h); };
+    const Nanoseconds one = causal();
+    h.multiprocessors = 10;
+    EXPECT_EQ(causal(), one);
+}
+
+TEST(Duration, BlocksRunAtOnceWithAFactorOfTheirOwnAndPackFirst) {
+    Hardware h = round_machine();
+    h.attention_backward.blocks = 1.5;
+    const Work one = attention(true, false, false, 512, 4096, 4, 2, 64);
+    Work blocks = block_attention(true, false, 128, 4096, 4, 2, 64, 4);
+    EXPECT_EQ(blocks.flops, one.flops);
+    const auto ns = [&](const Work& w) { return static_cast<double>(duration_of(w, h).count() - h.launch_ns); };
+    EXPECT_NEAR(ns(blocks), ns(one) * 1.5, 1.5);
+    const double before = ns(blocks);
+    h.kernels[static_cast<size_t>(Kernel::pack_queries)].efficiency = 0.25;
+    blocks.packed = packed_bytes(512, 4, 64, 2);
+    EXPECT_NEAR(ns(blocks), before + 2 * 3 * 512 * 4 * 64 * 2 / 250.0, 1);
+}
+
+TEST(Duration, MemoryBoundKernelsHaveConstantsOfTheirOwn) {
+    Hardware h = round_machine();
+    h.kernels[static_cast<size_t>(Kernel::norm)] = {2e-6, 0.25, 3e-9};
+    EXPECT_EQ(duration_of(memory_bound(500'000, Kernel::norm, 100), h), Nanoseconds(1000 + 2000 + 2000 + 300));
+    EXPECT_EQ(duration_of(memory_bound(500'000, Kernel::zero, 100), h), Nanoseconds(1000 + 1000));
+    h.kernels[static_cast<size_t>(Kernel::zero)].latency = 4e-6;
+    EXPECT_EQ(duration_of(memory_bound(500'000, Kernel::zero, 100), h), Nanoseconds(1000 + 4000 + 1000));
+}
+
 TEST(Duration, NothingRunsAboveTheDenseRate) {
     Hardware h = round_machine();
     h.gemm = {1e-15, 0, 0, 0};
@@ -40,7 +111,10 @@ TEST(Duration, CausalAndBackwardHaveTheirOwnRows) {
     h.attention_backward_causal.per_flop = 4e-12;
     const auto time = [&](bool backward, bool deterministic, bool causal) {
         const Work w = attention(backward, deterministic, causal, 512, 512, 8, 8, 64);
-        const double us = static_cast<double>(duration_of(w, h).count() - h.launch_ns) / 1e3;
+        // The slowdown is of the whole call, launch included.
+        const double factor = deterministic ? h.deterministic_slowdown : 1;
+        const double us = (static_cast<double>(duration_of(w, h).count()) -
+                           factor * static_cast<double>(h.launch_ns)) / 1e3;
         return us * 1e6 / static_cast<double>(w.flops);
     };
     EXPECT_NEAR(time(false, false, false), 1, 1e-5);

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "hardware/measured.h"
+#include "hardware/rate.h"
 #include "shipped.h"
 
 namespace headroom {
@@ -30,17 +32,17 @@ TEST(Shipped, EveryFileReads) {
 TEST(Shipped, TheH200IsAsMeasured) {
     const Hardware h = test::shipped("h200-sxm-pcie5");
     EXPECT_EQ(h.device_memory, Bytes(150'109'880'320));
-    EXPECT_NEAR(static_cast<double>(h.library_memory.count()), 0.70 * static_cast<double>(kGiB), 1);
+    EXPECT_NEAR(static_cast<double>(h.library_memory.count()) / static_cast<double>(kGiB), 0.82, 0.005);
     EXPECT_EQ(h.host_memory, Bytes(128 * kGiB));
     EXPECT_EQ(h.pinnable_memory, Bytes(96 * kGiB));
     EXPECT_EQ(h.disk_memory, Bytes(64 * kGiB));
-    EXPECT_DOUBLE_EQ(h.both_directions, 98.9e9);
+    EXPECT_DOUBLE_EQ(h.both_directions, 101.65e9);
     EXPECT_DOUBLE_EQ(h.dense_flops, 989.4e12);
     EXPECT_EQ(h.max_gpus, 8);
 }
 
-// 14.74 ms of GEMMs end after 16.47 ms beside a copy of 9.8 ms.
-// The file says how much longer operations took beside copies.
+// Copy engines take next to nothing from kernels and lose next to nothing to them; kernels that copy take
+// and lose much, most where they write to the host.
 TEST(Shipped, TheH200sInterferenceRepeatsTheMeasurement) {
     const Hardware h = test::shipped("h200-sxm-pcie5");
     const auto rate = [&](Sharing v, Sharing a) {
@@ -49,12 +51,17 @@ TEST(Shipped, TheH200sInterferenceRepeatsTheMeasurement) {
     const auto longer = [&](Sharing v, Sharing a) { return 1 / rate(v, a); };
     EXPECT_GT(longer(Sharing::gemm, Sharing::to_device), 1.004);
     EXPECT_LT(longer(Sharing::gemm, Sharing::to_device), 1.06);
-    EXPECT_NEAR(longer(Sharing::attention, Sharing::to_device), 1.02, 0.005);
-    EXPECT_NEAR(longer(Sharing::memory, Sharing::to_device), 1.05, 0.01);
+    EXPECT_NEAR(longer(Sharing::attention, Sharing::to_device), 1.01, 0.015);
+    EXPECT_NEAR(longer(Sharing::memory, Sharing::to_device), 1.02, 0.02);
     for (const Sharing v : {Sharing::gemm, Sharing::attention, Sharing::memory})
         EXPECT_NEAR(longer(v, Sharing::to_host), 1, 0.015);
     EXPECT_LT(rate(Sharing::gemm, Sharing::to_device_gather), rate(Sharing::gemm, Sharing::to_device));
-    EXPECT_EQ(rate(Sharing::to_device, Sharing::gemm), 1);
+    for (const Sharing v : {Sharing::gemm, Sharing::attention, Sharing::memory}) {
+        EXPECT_LT(rate(v, Sharing::to_host_gather), rate(v, Sharing::to_device_gather));
+        EXPECT_GT(rate(Sharing::to_device, v), 0.96);
+        EXPECT_GT(rate(Sharing::to_host, v), 0.96);
+    }
+    EXPECT_LT(rate(Sharing::to_device_gather, Sharing::attention), 0.7);
     EXPECT_EQ(rate(Sharing::gemm, Sharing::disk), 1);
 }
 
@@ -76,17 +83,30 @@ TEST(Shipped, CopiesAtThePointsAreExact) {
     check(WorkKind::copy_to_host, PageCopy::gather, h.to_host.gather);
 }
 
-TEST(Shipped, GemmsOfTheTableAreNearWhatWasMeasured) {
+// What plans are priced with, limits included: rms of the relative error of time, and the worst of those that
+// take 0.2 ms or more, which are nearly all of a step's time.
+TEST(Shipped, GemmsAreNearWhatWasMeasured) {
     const Hardware h = test::shipped("h200-sxm-pcie5");
-    for (const GemmRow& r : test::measured_h200().gemm) {
-        const Work work = gemm(r.m, r.n, r.k);
-        const double measured_ns = static_cast<double>(work.flops) / r.tflops / 1e3;
-        EXPECT_NEAR(static_cast<double>(duration_of(work, h).count()) / measured_ns, 1, 0.025)
-            << r.m << " x " << r.k << " x " << r.n;
-    }
+    const Measured measured = test::measured_h200();
+    const auto check = [&](const std::vector<GemmRow>& rows, bool accumulate, double most_rms,
+                           double most_of_long) {
+        double squares = 0, worst = 0;
+        for (const GemmRow& r : rows) {
+            const Work work = accumulate ? gemm_accumulate(r.m, r.n, r.k) : gemm(r.m, r.n, r.k);
+            const double ns = static_cast<double>(work.flops) / r.tflops / 1e3;
+            const double error = static_cast<double>(duration_of(work, h).count()) / ns - 1;
+            squares += error * error;
+            if (ns >= 200e3) worst = std::max(worst, std::abs(error));
+        }
+        EXPECT_LT(std::sqrt(squares / static_cast<double>(rows.size())), most_rms) << accumulate;
+        EXPECT_LT(worst, most_of_long) << accumulate;
+    };
+    check(measured.gemm, false, 0.045, 0.13);
+    check(measured.gemm_accumulate, true, 0.055, 0.21);
 }
 
-// The other files carry the H200's rates times the ratio of the dense peaks, in five digits.
+// The other files carry the H200's rates times the ratio of the dense peaks, in five digits; what is no
+// arithmetic, and shares of the bandwidth, as they are.
 TEST(Shipped, OtherRatesAreTheH200sAtTheSameShareOfThePeak) {
     const Hardware base = test::shipped("h200-sxm-pcie5");
     for (const std::string& name : shipped_hardware(test::data())) {
@@ -94,10 +114,11 @@ TEST(Shipped, OtherRatesAreTheH200sAtTheSameShareOfThePeak) {
         const Hardware h = test::shipped(name);
         const double ratio = base.dense_flops / h.dense_flops;
         const auto near = [&](const RateFit& a, const RateFit& b) {
-            EXPECT_NEAR(a.per_flop, b.per_flop * ratio, 1e-4 * a.per_flop) << name;
-            EXPECT_NEAR(a.by_m, b.by_m * ratio, 1e-4 * a.by_m) << name;
-            EXPECT_NEAR(a.by_n, b.by_n * ratio, 1e-4 * a.by_n) << name;
-            EXPECT_NEAR(a.by_k, b.by_k * ratio, 1e-4 * a.by_k) << name;
+            for (const auto term : kRateTerms) {
+                const double factor = term == &RateFit::latency ? 1 : ratio;
+                EXPECT_NEAR(a.*term, b.*term * factor, 1e-4 * a.*term) << name;
+            }
+            EXPECT_EQ(a.blocks, b.blocks) << name;
         };
         near(h.gemm, base.gemm);
         near(h.gemm_accumulate, base.gemm_accumulate);
@@ -106,6 +127,11 @@ TEST(Shipped, OtherRatesAreTheH200sAtTheSameShareOfThePeak) {
         near(h.attention_backward, base.attention_backward);
         near(h.attention_backward_causal, base.attention_backward_causal);
         EXPECT_EQ(h.deterministic_slowdown, base.deterministic_slowdown) << name;
+        EXPECT_EQ(h.kernels, base.kernels) << name;
+        EXPECT_EQ(h.memory_efficiency, base.memory_efficiency) << name;
+        EXPECT_EQ(h.launch_ns, base.launch_ns) << name;
+        EXPECT_EQ(h.library_memory, base.library_memory) << name;
+        EXPECT_GT(h.multiprocessors, 0) << name;
     }
 }
 

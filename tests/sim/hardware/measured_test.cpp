@@ -43,22 +43,31 @@ TEST(Measured, ErrorsNameTheRow) {
               std::string::npos);
 }
 
-// Workspaces of the cuDNN graph API against the formula that the planner uses.
+// Workspaces that the engine's calls asked for against the formula that the planner uses. The engine packs
+// the heads of a group into the queries, but for causal calls.
 TEST(MeasuredH200, WorkspacesAgreeWithTheFormula) {
-    size_t rows = 0;
+    size_t rows = 0, fewer = 0;
     for (const AttentionRow& r : test::measured_h200().attention) {
-        const bool packed = r.heads == r.kv_heads;
+        const bool packed = !r.causal;
+        const int64_t queries = packed ? r.queries * r.blocks * (r.heads / r.kv_heads) : r.queries;
+        const int64_t heads = packed ? r.kv_heads : r.heads;
         const auto mib = [&](bool deterministic) {
             const Bytes b =
-                attention_workspace(r.queries * r.blocks, r.keys, r.heads, r.head_dim, deterministic, packed);
+                attention_workspace(queries, r.keys, heads, r.head_dim, deterministic, packed);
             return std::floor(static_cast<double>(b.count()) / static_cast<double>(kMiB));
         };
         if (r.workspace_mib == 0) continue;
         EXPECT_EQ(mib(false), r.workspace_mib) << r.queries << " x " << r.keys;
-        EXPECT_EQ(mib(true), r.deterministic_workspace_mib) << r.queries << " x " << r.keys;
         ++rows;
+        if (r.deterministic_workspace_mib == 0) continue;  // not run: dS of so many keys is too large
+        // cuDNN rounds keys that are no multiple of 128 up to that in dS alone, the formula to 256.
+        EXPECT_GE(mib(true), r.deterministic_workspace_mib) << r.queries << " x " << r.keys;
+        EXPECT_LE(mib(true), r.deterministic_workspace_mib * (r.keys % 256 == 0 ? 1 : 1.015))
+            << r.queries << " x " << r.keys;
+        fewer += mib(true) > r.deterministic_workspace_mib;
     }
-    EXPECT_EQ(rows, 6);
+    EXPECT_EQ(rows, 149);
+    EXPECT_EQ(fewer, 4);
 }
 
 // A copy whose host waits costs more than the same copy in a full stream, by 10 to 25 us, and never less.

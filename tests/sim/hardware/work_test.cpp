@@ -44,6 +44,16 @@ TEST(Work, KeysSeenIsTheSumOverAllBlocks) {
     EXPECT_EQ(attention(false, false, false, 4, 8, 2, 1, 16, 3, 50).flops, 4 * 50 * 2 * 16);
 }
 
+TEST(Work, BlocksAreOneCall) {
+    const Work calls = attention(true, false, false, 4, 8, 2, 1, 16, 3), blocks = block_attention(true, false, 4, 8, 2, 1, 16, 3);
+    EXPECT_EQ(blocks.batch, 1);
+    EXPECT_EQ(blocks.blocks, 3);
+    EXPECT_EQ(blocks.flops, calls.flops);
+    EXPECT_EQ(blocks.bytes, calls.bytes);
+    // q, out and d_out, each read and written.
+    EXPECT_EQ(packed_bytes(5, 2, 16, 2), 6 * 5 * 2 * 16 * 2);
+}
+
 TEST(Work, AttentionMovesItsOperandsOnce) {
     const int64_t query_side = 2 * 4 * 6 * 16, key_side = 2 * 8 * 2 * 16, log_sum_exp = 4 * 4 * 6;
     EXPECT_EQ(attention(false, false, false, 4, 8, 6, 2, 16).bytes,
@@ -63,6 +73,10 @@ TEST(Work, EveryKindHasItsOwnName) {
         names.insert(name_of(static_cast<WorkKind>(i)));
     EXPECT_EQ(names.size(), static_cast<size_t>(WorkKind::count_));
     EXPECT_FALSE(names.contains("unknown"));
+    std::set<std::string_view> kernels;
+    for (size_t i = 0; i < kKernels; ++i) kernels.insert(name_of(static_cast<Kernel>(i)));
+    EXPECT_EQ(kernels.size(), kKernels);
+    EXPECT_FALSE(kernels.contains("unknown") || kernels.contains(""));
 }
 
 }  // namespace
