@@ -25,6 +25,13 @@ Scenario good(const std::string& rest, const std::vector<std::string>& overrides
     return s ? *s : Scenario{};
 }
 
+// Long attention calls, unless they are deterministic.
+Decisions defaults() {
+    Decisions d;
+    d.segment = Tokens(131072);
+    return d;
+}
+
 TEST(Scenario, WhatIsLeftOutHasItsDefault) {
     const Scenario s = good("");
     const auto hardware = read_hardware("h200-sxm-pcie5", HEADROOM_SOURCE_DIR);
@@ -38,7 +45,7 @@ TEST(Scenario, WhatIsLeftOutHasItsDefault) {
     EXPECT_EQ(s.plan.budget,
               (Budget{hardware->device_memory, hardware->pinnable_memory, hardware->disk_memory}));
     EXPECT_EQ(s.plan.recipe, Recipe{});
-    EXPECT_EQ(s.plan.decisions, Decisions{});
+    EXPECT_EQ(s.plan.decisions, defaults());
     EXPECT_EQ(s.plan.selection, SelectionModel{});
     EXPECT_EQ(s.gpus, 1);
     EXPECT_TRUE(s.fixed.empty());
@@ -165,7 +172,9 @@ TEST(Scenario, DefaultsGiveWayToFixedDecisions) {
     EXPECT_EQ(good("[plan]\nprefetch = 3").plan.decisions.staging_slots, 4);
     EXPECT_EQ(good("[plan]\nstaging_slots = 1").plan.decisions.prefetch, 0);
     EXPECT_EQ(good("[plan]\npage = 96").plan.decisions.chunk, Tokens(4128));
-    EXPECT_EQ(good("[plan]\npage = 96").plan.decisions.segment, Tokens(8256));
+    EXPECT_EQ(good("[plan]\npage = 96").plan.decisions.segment, Tokens(131136));
+    EXPECT_EQ(good("[plan]\ndeterministic = true").plan.decisions.segment, Tokens(8192));
+    EXPECT_EQ(good("[plan]\npage = 96\ndeterministic = true").plan.decisions.segment, Tokens(8256));
     EXPECT_EQ(good("[plan]\nchunk = 4000").plan.decisions.page, Tokens(32));
     const Decisions d = good("[plan]\npage = 96\nattention = 'sparse'").plan.decisions;
     EXPECT_EQ(d.chunk, Tokens(4224));  // the least multiple of 96 and 128 from 4096
@@ -193,7 +202,7 @@ TEST(Scenario, OverridesReplaceAndFix) {
 
 TEST(Scenario, AutoLeavesADecisionOpen) {
     const Scenario s = good("[plan]\nchunk = 2048\npage = 'auto'", {"plan.chunk=auto"});
-    EXPECT_EQ(s.plan.decisions, Decisions{});
+    EXPECT_EQ(s.plan.decisions, defaults());
     EXPECT_TRUE(s.fixed.empty());
 }
 
