@@ -14,7 +14,7 @@ namespace headroom::engine {
 // (seconds)}.
 using SayMeasured = std::function<void(const nlohmann::ordered_json&)>;
 
-// Takes about 100 s on an H200, a tenth of it with `quick`; seconds on a CPU. What cannot be measured is
+// Takes about 140 s on an H200, a tenth of it with `quick`; seconds on a CPU. What cannot be measured is
 // skipped and said; the rest goes on. Errors: bad_input (no GPU), run_failed (CUDA's context was lost, with
 // the piece of work that it was lost by; what was measured before it was said), interrupted.
 Result<void> calibrate(const cli::CalibrateOptions& options, const SayMeasured& say);
