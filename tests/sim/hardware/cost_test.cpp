@@ -75,6 +75,23 @@ TEST(Duration, TilesRunInWholeWaves) {
     EXPECT_EQ(causal(), one);
 }
 
+TEST(Duration, TilesOfAGemmRunInWholeWavesAsLongAsTheLibraryKnowsNoBetter) {
+    Hardware h = round_machine();
+    h.multiprocessors = 4;
+    const auto waves = [&](int64_t m, int64_t n) {
+        const double ns = 2.0 * static_cast<double>(m) * static_cast<double>(n) * 4096 / 1000;
+        return static_cast<double>(duration_of(gemm(m, n, 4096), h).count() - h.launch_ns) / ns;
+    };
+    EXPECT_NEAR(waves(512, 2048), 1, 1e-6) << "32 tiles";
+    // 33 tiles of 128 x 256 either way round, 9 waves; 66 tiles of 128 x 128 are 17.
+    EXPECT_NEAR(waves(11 * 128, 3 * 256), 1.05 * 17 * 4 / 66, 1e-6);
+    // 18 tiles, or 36: 9 full waves.
+    EXPECT_NEAR(waves(9 * 128, 2 * 256), 1.05, 1e-6);
+    EXPECT_NEAR(waves(128, 5 * 256), 1.12, 1e-6) << "5 tiles in 2 waves, 10 in 3: the depth is split";
+    const Work work = gemm_accumulate(128, 5 * 256, 4096);
+    EXPECT_EQ(duration_of(work, h).count() - h.launch_ns, work.flops / 1000);
+}
+
 TEST(Duration, BlocksRunAtOnceWithAFactorOfTheirOwnAndPackFirst) {
     Hardware h = round_machine();
     h.attention_backward.blocks = 1.5;
