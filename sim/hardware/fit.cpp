@@ -18,8 +18,8 @@ using Terms = Eigen::Matrix<double, static_cast<int>(kTerms), 1>;
 
 // In the order of kRateTerms; 0 for a term that is not used.
 Terms factors(const Work& w, RateTerms t, int32_t multiprocessors) {
-    const std::array<bool, kTerms> used{true,    t.by_m,          t.by_n, t.by_k, t.latency,
-                                        t.pairs, t.pairs && t.by_n && t.keys, t.keys, t.keys};
+    const std::array<bool, kTerms> used{
+        true, t.by_m, t.by_n, t.by_k, t.latency, t.pairs, t.pairs && t.by_n && t.keys, t.keys, t.keys};
     const std::array<double, kTerms> all = rate_factors(w, multiprocessors);
     Terms out;
     for (size_t i = 0; i < kTerms; ++i) out(static_cast<Index>(i)) = used[i] ? all[i] : 0;
@@ -28,7 +28,8 @@ Terms factors(const Work& w, RateTerms t, int32_t multiprocessors) {
 
 std::string shape_of(const Work& w) {
     if (w.heads == 0) return w.m == 0 ? "any shape" : fmt::format("{} x {} x {}", w.m, w.k, w.n);
-    std::string text = fmt::format("{} x {}, {} over {} heads of {}", w.m, w.n, w.heads, w.kv_heads, w.head_dim);
+    std::string text =
+        fmt::format("{} x {}, {} over {} heads of {}", w.m, w.n, w.heads, w.kv_heads, w.head_dim);
     if (w.blocks > 1) text = fmt::format("{} blocks of {}", w.blocks, text);
     return w.causal ? text + ", causal" : text;
 }
@@ -120,7 +121,8 @@ Result<RateResult> fit_rate(const std::string& kind, std::span<const RatePoint> 
     for (const RatePoint& p : points) {
         const double flops = static_cast<double>(p.work.flops);
         const double time = launch + factors(p.work, terms, multiprocessors).dot(x);
-        result.residuals.push_back({kind, shape_of(p.work), flops, p.flops_per_second, flops / time, p.fitted});
+        result.residuals.push_back(
+            {kind, shape_of(p.work), flops, p.flops_per_second, flops / time, p.fitted});
     }
     return result;
 }

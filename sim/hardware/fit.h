@@ -30,8 +30,8 @@ struct RatePoint {
 
 // A row beside the fit. `predicted` uses the fitted constants alone (no bound by bytes, no datasheet limit).
 struct Residual {
-    std::string kind;                    // "gemm", "attention_backward", ...
-    std::string shape;                   // "4096 x 3584 x 4608"
+    std::string kind;   // "gemm", "attention_backward", ...
+    std::string shape;  // "4096 x 3584 x 4608"
     double flops = 0;
     double measured = 0, predicted = 0;  // FLOP/s
     bool fitted = true;
@@ -43,8 +43,8 @@ struct RateResult {
     std::vector<Residual> residuals;  // in the order of the points
 };
 
-// The form of RateFit (hardware.h) with these terms. `multiprocessors`: for waves. Error: no row to fit from; a
-// row whose rate is not positive and finite, whose shape lacks a dimension that a term divides by, or that
+// The form of RateFit (hardware.h) with these terms. `multiprocessors`: for waves. Error: no row to fit from;
+// a row whose rate is not positive and finite, whose shape lacks a dimension that a term divides by, or that
 // takes no longer than the launch.
 Result<RateResult> fit_rate(const std::string& kind, std::span<const RatePoint> points, int64_t launch_ns,
                             RateTerms terms, int32_t multiprocessors = 0);

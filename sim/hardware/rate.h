@@ -8,14 +8,14 @@
 
 namespace headroom {
 
-inline constexpr std::array kRateTerms{&RateFit::per_flop,  &RateFit::by_m,      &RateFit::by_n,
-                                       &RateFit::by_k,      &RateFit::latency,   &RateFit::per_pair,
+inline constexpr std::array kRateTerms{&RateFit::per_flop,  &RateFit::by_m,    &RateFit::by_n,
+                                       &RateFit::by_k,      &RateFit::latency, &RateFit::per_pair,
                                        &RateFit::pair_by_n, &RateFit::per_key, &RateFit::per_key_and_dim};
 inline constexpr size_t kTerms = kRateTerms.size();
 
 // How much longer whole waves take than the work in them: attention forward has a tile for each 128 queries
-// of a query head, backward for each 128 keys of a KV head, a multiprocessor takes one at a time, and the last
-// wave takes as long as the others. 1 where the number of multiprocessors is not known, and for causal
+// of a query head, backward for each 128 keys of a KV head, a multiprocessor takes one at a time, and the
+// last wave takes as long as the others. 1 where the number of multiprocessors is not known, and for causal
 // calls, whose tiles differ in length.
 inline double waves(const Work& w, int32_t multiprocessors) {
     constexpr int64_t kTile = 128;
@@ -29,9 +29,9 @@ inline double waves(const Work& w, int32_t multiprocessors) {
 }
 
 // The same of a GEMM, whose tiles the library chooses: the least of whole waves of 128 x 256 outputs, either
-// way round, of 128 x 128 at 1.05 of the time, and 1.12, where it splits the depth or takes smaller tiles still.
-// Chosen by the rows that are fitted; those held out confirm them (docs/cost-model.md). Weight gradients,
-// whose rows do not: 1.
+// way round, of 128 x 128 at 1.05 of the time, and 1.12, where it splits the depth or takes smaller tiles
+// still. Chosen by the rows that are fitted; those held out confirm them (docs/cost-model.md). Weight
+// gradients, whose rows do not: 1.
 inline double gemm_waves(const Work& w, int32_t multiprocessors) {
     if (multiprocessors < 1 || w.kind != WorkKind::gemm || w.m < 1 || w.n < 1) return 1;
     constexpr double kSmallTile = 1.05, kMost = 1.12;
@@ -51,12 +51,20 @@ inline std::array<double, kTerms> rate_factors(const Work& w, int32_t multiproce
         return size > 0 ? value / static_cast<double>(size) : 0;
     };
     if (w.heads == 0)
-        return {flops * gemm_waves(w, multiprocessors), over(flops, w.m), over(flops, w.n), over(flops, w.k), calls, 0, 0, 0, 0};
+        return {flops * gemm_waves(w, multiprocessors),
+                over(flops, w.m),
+                over(flops, w.n),
+                over(flops, w.k),
+                calls,
+                0,
+                0,
+                0,
+                0};
     const double products = w.kind == WorkKind::attention_forward ? 4 : 10;
     const double pairs = flops / (products * w.head_dim), whole = waves(w, multiprocessors);
     const double keys = calls * static_cast<double>(w.n);
-    return {flops * whole, over(flops, w.m),   over(flops, w.n), 0,
-            calls,         pairs * whole, over(pairs, w.n), keys, keys * w.head_dim};
+    return {flops * whole, over(flops, w.m), over(flops, w.n), 0, calls, pairs * whole, over(pairs, w.n),
+            keys,          keys * w.head_dim};
 }
 
 }  // namespace headroom

@@ -31,6 +31,7 @@ double predicted(const std::string& name, const Rates& rates, const std::vector<
     h.gemm = h.gemm_accumulate = {rates.gemm};
     h.attention_forward = h.attention_forward_causal = h.attention_backward =
         h.attention_backward_causal = {rates.attention};
+    h.multiprocessors = 0;  // one rate each: nothing is known of their tiles
     if (!copies_disturb) {
         for (auto& beside : h.interference) beside.fill(1);
     }
@@ -89,7 +90,7 @@ TEST(AuthorsKernels, TheFitMeetsItsTwoRuns) {
     EXPECT_NEAR(say("their code, dense 64K (fit)", run_64k(fitted()), t64), 0, 1e-3);
 }
 
-// Both figures of 256K without a look at them. Predicted: a tie (offload 0.3 % slower than none: transfers
+// Both figures of 256K without a look at them. Predicted: a tie (offload 0.1 % slower than none: transfers
 // hide). Published: offload 3 % FASTER. Their claim of less than 5 % for offload is met; the order of the two
 // is not, and nothing here explains it.
 TEST(AuthorsKernels, Dense256k) {
@@ -98,7 +99,7 @@ TEST(AuthorsKernels, Dense256k) {
     const double undisturbed =
         predicted("qwen2.5-7b-256k-oomb-dense-offload-h200", fitted(), {}, /*copies_disturb=*/false);
     EXPECT_NEAR(say("256K dense, on the device", stays, published("oomb-dense-256k")["step_s"]), 0, 0.05);
-    // +7.3 %: the 3 % of the pair's order on top.
+    // +7.1 %: the 3 % of the pair's order on top.
     EXPECT_NEAR(say("256K dense, offloaded", travels, published("oomb-dense-offload-256k")["step_s"]), 0,
                 0.08);
     fmt::print("offload over none: predicted {:.3f} ({:.3f} if copies slowed nothing), published {:.3f}\n",

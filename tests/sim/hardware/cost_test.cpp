@@ -54,7 +54,8 @@ TEST(Duration, TilesRunInWholeWaves) {
     Hardware h = round_machine();
     h.multiprocessors = 10;
     const auto ns = [&](bool backward, int64_t queries, int64_t keys) {
-        return duration_of(attention(backward, false, false, queries, keys, 4, 2, 64), h).count() - h.launch_ns;
+        return duration_of(attention(backward, false, false, queries, keys, 4, 2, 64), h).count() -
+               h.launch_ns;
     };
     const auto of = [](double products, double queries, double keys) {
         return static_cast<int64_t>(products * queries * keys * 4 * 64 / 1000 + 0.5);
@@ -98,7 +99,9 @@ TEST(Duration, BlocksRunAtOnceWithAFactorOfTheirOwnAndPackFirst) {
     const Work one = attention(true, false, false, 512, 4096, 4, 2, 64);
     Work blocks = block_attention(true, false, 128, 4096, 4, 2, 64, 4);
     EXPECT_EQ(blocks.flops, one.flops);
-    const auto ns = [&](const Work& w) { return static_cast<double>(duration_of(w, h).count() - h.launch_ns); };
+    const auto ns = [&](const Work& w) {
+        return static_cast<double>(duration_of(w, h).count() - h.launch_ns);
+    };
     EXPECT_NEAR(ns(blocks), ns(one) * 1.5, 1.5);
     const double before = ns(blocks);
     h.kernels[static_cast<size_t>(Kernel::pack_queries)].efficiency = 0.25;
@@ -109,7 +112,8 @@ TEST(Duration, BlocksRunAtOnceWithAFactorOfTheirOwnAndPackFirst) {
 TEST(Duration, MemoryBoundKernelsHaveConstantsOfTheirOwn) {
     Hardware h = round_machine();
     h.kernels[static_cast<size_t>(Kernel::norm)] = {2e-6, 0.25, 3e-9};
-    EXPECT_EQ(duration_of(memory_bound(500'000, Kernel::norm, 100), h), Nanoseconds(1000 + 2000 + 2000 + 300));
+    EXPECT_EQ(duration_of(memory_bound(500'000, Kernel::norm, 100), h),
+              Nanoseconds(1000 + 2000 + 2000 + 300));
     EXPECT_EQ(duration_of(memory_bound(500'000, Kernel::zero, 100), h), Nanoseconds(1000 + 1000));
     h.kernels[static_cast<size_t>(Kernel::zero)].latency = 4e-6;
     EXPECT_EQ(duration_of(memory_bound(500'000, Kernel::zero, 100), h), Nanoseconds(1000 + 4000 + 1000));
@@ -130,8 +134,9 @@ TEST(Duration, CausalAndBackwardHaveTheirOwnRows) {
         const Work w = attention(backward, deterministic, causal, 512, 512, 8, 8, 64);
         // The slowdown is of the whole call, launch included.
         const double factor = deterministic ? h.deterministic_slowdown : 1;
-        const double us = (static_cast<double>(duration_of(w, h).count()) -
-                           factor * static_cast<double>(h.launch_ns)) / 1e3;
+        const double us =
+            (static_cast<double>(duration_of(w, h).count()) - factor * static_cast<double>(h.launch_ns)) /
+            1e3;
         return us * 1e6 / static_cast<double>(w.flops);
     };
     EXPECT_NEAR(time(false, false, false), 1, 1e-5);

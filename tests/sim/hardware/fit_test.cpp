@@ -85,8 +85,7 @@ TEST(Fit, AKindWithoutRowsIsAnError) {
 }
 
 TEST(Fit, FindsLatencyWavesAndExponentials) {
-    const RateFit truth{
-        .per_flop = 9e-16, .by_m = 2e-14, .by_n = 1e-13, .latency = 5e-6, .per_pair = 4e-13};
+    const RateFit truth{.per_flop = 9e-16, .by_m = 2e-14, .by_n = 1e-13, .latency = 5e-6, .per_pair = 4e-13};
     std::vector<RatePoint> points;
     for (const int64_t q : {300, 1024, 4096}) {
         for (const int64_t kv : {512, 4096, 20000}) {
@@ -161,14 +160,13 @@ TEST(FitH200, EveryKindIsNearTheFitAndStandsInTheDocumentation) {
             std::count_if(rows.begin(), rows.end(), [](const Row& r) { return !r.fitted; }));
         if (kind.starts_with("copy")) continue;  // curves go through their points
         const double fit = rms(rows, true), check = rms(rows, false);
-        stands(fmt::format("| {} | {} | {:.1f} % | {} | {:.1f} % |\n", kind, rows.size() - held,
-                           percent(fit), held, percent(check)));
+        stands(fmt::format("| {} | {} | {:.1f} % | {} | {:.1f} % |\n", kind, rows.size() - held, percent(fit),
+                           held, percent(check)));
         const bool memory = kind == "memory";
         EXPECT_LT(fit, memory ? 0.14 : 0.055) << kind;
         EXPECT_LT(check, memory ? 0.18 : 0.06) << kind;
-        std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-            return std::abs(a.error) > std::abs(b.error);
-        });
+        std::stable_sort(rows.begin(), rows.end(),
+                         [](const Row& a, const Row& b) { return std::abs(a.error) > std::abs(b.error); });
         for (size_t i = 0; i < std::min<size_t>(rows.size(), 3); ++i)
             worst += fmt::format("| {} | {} | {:.0f} | {:+.1f} % |{}|\n", kind, rows[i].shape, rows[i].us,
                                  percent(rows[i].error), rows[i].fitted ? " " : " held out ");

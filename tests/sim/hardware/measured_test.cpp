@@ -52,8 +52,7 @@ TEST(MeasuredH200, WorkspacesAgreeWithTheFormula) {
         const int64_t queries = packed ? r.queries * r.blocks * (r.heads / r.kv_heads) : r.queries;
         const int64_t heads = packed ? r.kv_heads : r.heads;
         const auto mib = [&](bool deterministic) {
-            const Bytes b =
-                attention_workspace(queries, r.keys, heads, r.head_dim, deterministic, packed);
+            const Bytes b = attention_workspace(queries, r.keys, heads, r.head_dim, deterministic, packed);
             return std::floor(static_cast<double>(b.count()) / static_cast<double>(kMiB));
         };
         if (r.workspace_mib == 0) continue;

@@ -45,7 +45,8 @@ TEST(Work, KeysSeenIsTheSumOverAllBlocks) {
 }
 
 TEST(Work, BlocksAreOneCall) {
-    const Work calls = attention(true, false, false, 4, 8, 2, 1, 16, 3), blocks = block_attention(true, false, 4, 8, 2, 1, 16, 3);
+    const Work calls = attention(true, false, false, 4, 8, 2, 1, 16, 3),
+               blocks = block_attention(true, false, 4, 8, 2, 1, 16, 3);
     EXPECT_EQ(blocks.batch, 1);
     EXPECT_EQ(blocks.blocks, 3);
     EXPECT_EQ(blocks.flops, calls.flops);

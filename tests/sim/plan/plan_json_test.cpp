@@ -61,7 +61,8 @@ Plan any_plan() {
     for (Layer& layer : p.model.layers) layer = {between(0, 2) * 1024, one({true, false})};
     p.hardware.calibrated = one({true, false});
     p.hardware.gemm.per_flop = real();
-    p.hardware.attention_backward = {real(), real(), real(), real(), real(), real(), real(), real(), real(), real()};
+    p.hardware.attention_backward = {real(), real(), real(), real(), real(),
+                                     real(), real(), real(), real(), real()};
     p.hardware.multiprocessors = static_cast<int32_t>(between(0, 200));
     p.hardware.kernels[static_cast<size_t>(between(1, kKernels - 1))] = {real(), real(), real()};
     p.hardware.to_device.batch.points = {{4096, 1 + real()}, {65536, 1 + real()}};
