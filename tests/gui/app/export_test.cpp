@@ -119,7 +119,7 @@ TEST(Export, TheTimelineReadsBack) {
     ASSERT_EQ(run({"--export", "timeline", "-o", file, kScenario}).code, 0);
     const Result<Timeline> back = read_timeline(file.toStdString());
     ASSERT_TRUE(back) << back.error().text();
-    EXPECT_GT(back->ops.size(), 1000U);
+    EXPECT_GT(back->ops.size(), 500U);
 }
 
 TEST(Export, WhatIsWrongIsSaidWithItsExitCode) {
