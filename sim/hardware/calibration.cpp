@@ -100,13 +100,14 @@ void fit_kernel(const Measured& measured, Kernel kernel, Hardware& h) {
     }
     if (rows.size() < 2) return;
     Eigen::MatrixXd a(static_cast<Eigen::Index>(rows.size()), 3);
-    for (size_t i = 0; i < rows.size(); ++i) a.row(static_cast<Eigen::Index>(i)) << rows[i][0], rows[i][1], rows[i][2];
+    for (size_t i = 0; i < rows.size(); ++i)
+        a.row(static_cast<Eigen::Index>(i)) << rows[i][0], rows[i][1], rows[i][2];
     const Eigen::VectorXd x =
         nnls(a, Eigen::Map<Eigen::VectorXd>(right.data(), static_cast<Eigen::Index>(right.size())));
     if (x(1) <= 0) return;  // bytes say nothing: too few sizes
-    h.kernels[static_cast<size_t>(kernel)] = {rounded(x(0), 1e-6),
-                                              std::clamp(rounded(1 / (x(1) * h.device_bandwidth), 1), 1e-4, 10.0),
-                                              rounded(x(2), kNano)};
+    h.kernels[static_cast<size_t>(kernel)] = {
+        rounded(x(0), 1e-6), std::clamp(rounded(1 / (x(1) * h.device_bandwidth), 1), 1e-4, 10.0),
+        rounded(x(2), kNano)};
 }
 
 // Of all memory-bound rows: the share x of bandwidth with launch + bytes / (bandwidth x) nearest to them.
@@ -126,7 +127,9 @@ void fit_memory(const Measured& measured, Calibration& out) {
         if (static_cast<Kernel>(i) != Kernel::pack_queries) fit_kernel(measured, static_cast<Kernel>(i), h);
     for (const MemoryRow& r : measured.memory) {
         if (r.use == RowUse::record) continue;
-        const double time = static_cast<double>(duration_of(memory_bound(r.bytes, kernel_of(r.kernel), r.rows), h).count()) * kNano;
+        const double time =
+            static_cast<double>(duration_of(memory_bound(r.bytes, kernel_of(r.kernel), r.rows), h).count()) *
+            kNano;
         out.times.push_back({"memory", fmt::format("{}, {} x {}", r.kernel, r.rows, r.columns), r.seconds,
                              time, r.use == RowUse::fit});
     }

@@ -50,6 +50,14 @@ void read_attention_rate(FieldReader& f, RateFit& r) {
     f.number("blocks", r.blocks, {0.01, 100, "a number from 0.01 to 100"});
 }
 
+void read_power(FieldReader& f, PowerLimit& p) {
+    f.text("source", p.source);
+    f.number("base", p.base, {0.1, 10, "a number from 0.1 to 10"});
+    f.number("least", p.least, {0.1, 10, "a number from 0.1 to 10"});
+    f.number("per_gemm_pflop_s", p.per_gemm, kFromZero, 1e-15);
+    f.number("per_attention_pflop_s", p.per_attention, kFromZero, 1e-15);
+}
+
 void read_kernels(FieldReader& f, Hardware& h) {
     f.optional();
     for (size_t i = 1; i < kKernels; ++i) {
@@ -173,6 +181,7 @@ Result<Hardware> parse_hardware(std::string_view toml, const std::string& where,
     f.table("to_host", [&](FieldReader& t) { read_direction(t, h.to_host); });
     f.optional().table("peer", [&](FieldReader& t) { read_peer(t, h); });
     f.table("disk", [&](FieldReader& t) { read_disk(t, h); });
+    f.table("power", [&](FieldReader& t) { read_power(t, h.power); });
     f.table("kernels", [&](FieldReader& t) { read_kernels(t, h); });
     f.table("interference", [&](FieldReader& t) { read_interference(t, h); });
     f.table("measured", [&](FieldReader& t) { read_measured(t, measured); });

@@ -2,6 +2,7 @@
 // Read from models/hardware/<name>.toml; every figure there stands beside its source.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
@@ -41,12 +42,12 @@ struct LinkDirection {
 // exponential), and w >= 1 what whole waves of tiles take over the tiles that there are (waves() in rate.h).
 // Causal calls have constants of their own, and no w.
 struct RateFit {
-    double per_flop = 0;                       // a
-    double by_m = 0, by_n = 0, by_k = 0;       // b, c, d (attention: by_m is q, by_n is kv)
-    double latency = 0;                        // l, seconds a call beside the launch
-    double per_pair = 0, pair_by_n = 0;        // p, e
-    double per_key = 0, per_key_and_dim = 0;   // f, g: the longest row of tiles of a causal call
-    double blocks = 1;                         // factor of a call of many query blocks, each with keys of its own
+    double per_flop = 0;                      // a
+    double by_m = 0, by_n = 0, by_k = 0;      // b, c, d (attention: by_m is q, by_n is kv)
+    double latency = 0;                       // l, seconds a call beside the launch
+    double per_pair = 0, pair_by_n = 0;       // p, e
+    double per_key = 0, per_key_and_dim = 0;  // f, g: the longest row of tiles of a causal call
+    double blocks = 1;  // factor of a call of many query blocks, each with keys of its own
     bool operator==(const RateFit&) const = default;
 };
 
@@ -56,6 +57,20 @@ struct KernelFit {
     double efficiency = 0;  // share of the bandwidth; 0: the device's memory_efficiency
     double per_row = 0;     // seconds
     bool operator==(const KernelFit&) const = default;
+};
+
+// A GPU at its power limit clocks down, the further the more it computes: GEMMs and attention take
+//     max(least, base + per_gemm G + per_attention A)
+// times what their rates say, with G and A the FLOP/s of GEMMs and attention averaged over the compute ops of
+// the step at factor 1. The rates themselves were measured in a mix of kernels at the limit (calibrate).
+struct PowerLimit {
+    double base = 1, least = 0;
+    double per_gemm = 0, per_attention = 0;  // per FLOP/s
+    std::string source;                      // which runs say so
+    double factor(double gemm_flops_per_s, double attention_flops_per_s) const {
+        return std::max(least, base + per_gemm * gemm_flops_per_s + per_attention * attention_flops_per_s);
+    }
+    bool operator==(const PowerLimit&) const = default;
 };
 
 // Which rate an op loses while another runs. Classes of work that share the machine.
@@ -83,17 +98,19 @@ struct Hardware {
     std::string accelerator;  // "H200": what ground truth and --gpu name
 
     // Device
-    Bytes device_memory;           // what cudaMemGetInfo calls total
-    Bytes library_memory;          // context and libraries, before the first tensor
-    double dense_flops = 0;        // bf16 tensor, dense, datasheet FLOP/s: the denominator of MFU
-    double device_bandwidth = 0;   // bytes/s, datasheet
-    double memory_efficiency = 0;  // share of it that memory-bound kernels reach without constants of their own
+    Bytes device_memory;          // what cudaMemGetInfo calls total
+    Bytes library_memory;         // context and libraries, before the first tensor
+    double dense_flops = 0;       // bf16 tensor, dense, datasheet FLOP/s: the denominator of MFU
+    double device_bandwidth = 0;  // bytes/s, datasheet
+    double memory_efficiency =
+        0;  // share of it that memory-bound kernels reach without constants of their own
     std::array<KernelFit, kKernels> kernels{};  // by Kernel
     int32_t multiprocessors = 0;                // for waves of tiles; 0: not known, no waves
-    int64_t launch_ns = 0;         // from one kernel's end to the next one's start on a full stream
+    int64_t launch_ns = 0;  // from one kernel's end to the next one's start on a full stream
     RateFit gemm, gemm_accumulate;
     RateFit attention_forward, attention_forward_causal;
     RateFit attention_backward, attention_backward_causal;
+    PowerLimit power;
     double deterministic_slowdown = 1;  // time of deterministic attention backward over the other
 
     // Host
@@ -126,8 +143,8 @@ Result<Hardware> read_hardware(const std::string& name_or_path, const std::files
 std::vector<std::string> shipped_hardware(const std::filesystem::path& data);
 
 // Time of `work` alone on the machine: launch + the larger of its arithmetic (RateFit) and its bytes over
-// bandwidth; memory-bound: KernelFit; copies: per piece by the curve. Whole nanoseconds, at least 1 for any work that is
-// not `none` and not empty. Pure; tens of nanoseconds a call.
+// bandwidth; memory-bound: KernelFit; copies: per piece by the curve. Whole nanoseconds, at least 1 for any
+// work that is not `none` and not empty. Pure; tens of nanoseconds a call.
 Nanoseconds duration_of(const Work& work, const Hardware& hardware);
 
 // Scratch bytes of one attention backward call (cuDNN graph API; docs/cost-model.md says what each term is):

@@ -159,6 +159,15 @@ std::string write_hardware(const Calibration& c, const Measured& measured) {
                    .number("write_gb_s", h.disk_write / kGiga)
                    .done();
     }
+    if (h.power != PowerLimit{}) {
+        out += Table("power")
+                   .text("source", h.power.source)
+                   .number("base", h.power.base)
+                   .number("least", h.power.least)
+                   .number("per_gemm_pflop_s", h.power.per_gemm * 1e15)
+                   .number("per_attention_pflop_s", h.power.per_attention * 1e15)
+                   .done();
+    }
     out += kernels(h);
     out += interference(h);
     const std::string rows = write_measured(measured);

@@ -81,11 +81,11 @@ struct Work {
     int32_t blocks = 1;               // attention: query blocks of one call, each with keys of its own
     int32_t heads = 0, kv_heads = 0, head_dim = 0;  // attention
     int32_t ranks = 1;                              // collectives
-    int64_t m = 0, n = 0, k = 0;                    // gemm; attention: m = queries, n = keys; memory_bound: m = rows
-    int64_t pieces = 0;                             // copies: contiguous pieces of bytes / pieces each
-    int64_t bytes = 0;   // bytes moved (attention and gemm: operands and result once)
-    int64_t packed = 0;  // attention backward: bytes that are read and written to pack its queries
-    int64_t flops = 0;  // floating-point operations, a multiply-add counts 2
+    int64_t m = 0, n = 0, k = 0;  // gemm; attention: m = queries, n = keys; memory_bound: m = rows
+    int64_t pieces = 0;           // copies: contiguous pieces of bytes / pieces each
+    int64_t bytes = 0;            // bytes moved (attention and gemm: operands and result once)
+    int64_t packed = 0;           // attention backward: bytes that are read and written to pack its queries
+    int64_t flops = 0;            // floating-point operations, a multiply-add counts 2
     auto operator<=>(const Work&) const = default;
 };
 

@@ -148,6 +148,10 @@ void visit_hardware(T& h, Visit&& visit) {
 template <class T, class Visit>
 void visit_later_hardware(T& h, Visit&& visit) {
     visit("multiprocessors", h.multiprocessors, Range{0, 4096});
+    visit("power_base", h.power.base, kReal);
+    visit("power_least", h.power.least, kReal);
+    visit("power_per_gemm", h.power.per_gemm, kReal);
+    visit("power_per_attention", h.power.per_attention, kReal);
 }
 
 template <class T, class Visit>

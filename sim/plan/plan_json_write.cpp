@@ -41,7 +41,7 @@ auto into(Json& object) {
 // Leaves out what has its default, as older plans do.
 auto into_if_set(Json& object) {
     return [&object](const char* key, const auto& value, auto&&...) {
-        const bool is_factor = std::string_view(key) == "blocks";
+        const bool is_factor = std::string_view(key) == "blocks" || std::string_view(key) == "power_base";
         if (static_cast<double>(value) != (is_factor ? 1 : 0)) object[key] = value_of(value);
     };
 }

@@ -8,6 +8,33 @@
 
 namespace headroom {
 
+namespace {
+
+// GEMMs and attention at the clock that the step's mean FLOP/s leave (PowerLimit).
+void limit_power(const Program& program, const Hardware& hardware, std::vector<WorkCost>& costs) {
+    if (hardware.power == PowerLimit{}) return;
+    std::vector<int64_t> count(program.works.size(), 0);
+    for (const Op& op : program.ops)
+        if (op.stream == Stream::compute) ++count[op.work];
+    double busy = 0, gemm = 0, attention = 0;
+    for (size_t i = 0; i < count.size(); ++i) {
+        const double times = static_cast<double>(count[i]);
+        busy += times * static_cast<double>(costs[i].duration_ns) * 1e-9;
+        const double flops = times * static_cast<double>(program.works[i].flops);
+        if (costs[i].sharing == Sharing::gemm) gemm += flops;
+        if (costs[i].sharing == Sharing::attention) attention += flops;
+    }
+    if (busy <= 0) return;
+    const double factor = hardware.power.factor(gemm / busy, attention / busy);
+    for (WorkCost& cost : costs) {
+        if (cost.sharing != Sharing::gemm && cost.sharing != Sharing::attention) continue;
+        cost.duration_ns =
+            std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(cost.duration_ns) * factor + 0.5));
+    }
+}
+
+}  // namespace
+
 Result<Simulation> simulate(const Program& program, const Hardware& hardware,
                             const SimulateOptions& options) {
     std::vector<WorkCost> costs;
@@ -23,6 +50,7 @@ Result<Simulation> simulate(const Program& program, const Hardware& hardware,
                         "less than 2^43 ns (2.4 hours)");
         }
     }
+    limit_power(program, hardware, costs);
     return execute(program, costs, hardware, options);
 }
 
