@@ -282,14 +282,16 @@ private:
                                        {loaded_by_[li], outputs_stored_}));
             return;
         }
-        const OpId op = emitter_.compute(OpKind::merge, builder_.work(memory_bound(2 * output_bytes_, Kernel::copy)));
+        const OpId op =
+            emitter_.compute(OpKind::merge, builder_.work(memory_bound(2 * output_bytes_, Kernel::copy)));
         builder_.take(b.attention, op);
         builder_.pool_free(output_pool_, Category::attention_outputs, 1, op);
     }
 
     void store_input() {
-        const OpId copied = emitter_.compute(OpKind::merge, builder_.work(memory_bound(2 * hidden_bytes_, Kernel::copy)),
-                                             input_out_.free_after());
+        const OpId copied =
+            emitter_.compute(OpKind::merge, builder_.work(memory_bound(2 * hidden_bytes_, Kernel::copy)),
+                             input_out_.free_after());
         const OpId op = builder_.op(Stream::to_host, OpKind::store_activations,
                                     builder_.work(copy(WorkKind::copy_to_host, hidden_bytes_, 1)), {copied});
         builder_.pool_take(input_pool_, Category::activations, 1, op, copied);

@@ -277,8 +277,10 @@ void LayerEmitter::all_reduce(int64_t tokens) {
 }
 
 void LayerEmitter::embed(int64_t tokens, BufferId x, OpId wait) {
-    const OpId op = compute(OpKind::embed,
-                            builder_.work(memory_bound(2 * tokens * sizes_.hidden * sizes_.element, Kernel::embed, tokens)), wait);
+    const OpId op = compute(
+        OpKind::embed,
+        builder_.work(memory_bound(2 * tokens * sizes_.hidden * sizes_.element, Kernel::embed, tokens)),
+        wait);
     builder_.take(x, op);
     all_reduce(tokens);
 }
@@ -361,9 +363,8 @@ OpId LayerEmitter::attend_past(int64_t tokens, int64_t keys, double keys_seen, O
     builder_.take(partial_, read);
     during(forward_ws_, read);
     during(block_sums_, read);
-    const uint32_t merge =
-        builder_.work(memory_bound(tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * sizes_.sum),
-                                   Kernel::merge, tokens));
+    const uint32_t merge = builder_.work(memory_bound(
+        tokens * (3 * sizes_.q * sizes_.element + 3 * sizes_.heads * sizes_.sum), Kernel::merge, tokens));
     builder_.release(partial_, compute(OpKind::merge, merge, kNone, kNone, piece));
     return read;
 }
@@ -456,7 +457,8 @@ void LayerEmitter::head(int64_t tokens, BufferId x, BufferId dx, bool forward_on
     if (logits32_ != kNone) builder_.release(logits32_, op);
     builder_.release(logits_, op);
     all_reduce(tokens);
-    op = compute(OpKind::norm_backward, builder_.work(memory_bound(4 * tokens * H * e, Kernel::norm_backward, tokens)));
+    op = compute(OpKind::norm_backward,
+                 builder_.work(memory_bound(4 * tokens * H * e, Kernel::norm_backward, tokens)));
     builder_.take(dx, op);
     builder_.release(d_normed_, op);
     builder_.release(normed_, op);

@@ -66,8 +66,8 @@ void LayerEmitter::own_attention_backward(const Layer& layer, int64_t tokens, co
 OpId LayerEmitter::past_attention_backward(int64_t tokens, int64_t keys, double keys_seen, OpId wait,
                                            int64_t piece) {
     const bool packs = packed_ != kNone && !builder_.live(packed_);
-    const OpId op = compute(OpKind::attention_past_backward,
-                            past_work(true, tokens, keys, keys_seen, packs), wait, kNone, piece);
+    const OpId op = compute(OpKind::attention_past_backward, past_work(true, tokens, keys, keys_seen, packs),
+                            wait, kNone, piece);
     during(past_ws_, op);
     during(partial_, op);                              // for a segment's dQ, before it is added
     if (packed_ != kNone) builder_.take(packed_, op);  // for all pieces
@@ -80,11 +80,13 @@ OpId LayerEmitter::accumulate(int64_t emitted, int64_t distinct, bool add, int64
     const int64_t bytes = emission_bytes(emitted) + kv_gradient_bytes(distinct) * (add ? 2 : 1);
     const Kernel adds =
         plan_.decisions.kv_gradients == Dtype::bf16 ? Kernel::accumulate_add_bf16 : Kernel::accumulate_add;
-    // Selected pages are summed by sorted segments; where nothing was emitted, the chunk's own sums are added.
+    // Selected pages are summed by sorted segments; where nothing was emitted, the chunk's own sums are
+    // added.
     const Kernel kernel = emitted > 0 && plan_.decisions.attention.sparse ? Kernel::accumulate_sum
-                          : add || emitted == 0                          ? adds
-                                                                         : Kernel::accumulate_copy;
-    const int64_t rows = kernel == Kernel::accumulate_sum ? distinct / plan_.decisions.page.count() : distinct;
+                          : add || emitted == 0                           ? adds
+                                                                          : Kernel::accumulate_copy;
+    const int64_t rows =
+        kernel == Kernel::accumulate_sum ? distinct / plan_.decisions.page.count() : distinct;
     const OpId op = compute(OpKind::accumulate_kv_gradients, builder_.work(memory_bound(bytes, kernel, rows)),
                             kNone, kNone, piece);
     if (builder_.live(emission_)) builder_.release(emission_, op);

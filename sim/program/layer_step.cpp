@@ -79,14 +79,16 @@ private:
                                        hidden_copy(WorkKind::copy_to_device), stored));
         }
         // Out of the slot (or the pool), so that the slot is free for the next.
-        const OpId op = emitter_.compute(OpKind::merge, builder_.work(memory_bound(2 * hidden_bytes_, Kernel::copy)));
+        const OpId op =
+            emitter_.compute(OpKind::merge, builder_.work(memory_bound(2 * hidden_bytes_, Kernel::copy)));
         builder_.take(to, op);
         if (on_host_) stager.used(op);
     }
     // Puts the hidden state away; a place of its own if `fresh`. Returns the op after which it can be read.
     OpId put(bool fresh) {
-        const OpId op = emitter_.compute(OpKind::merge, builder_.work(memory_bound(2 * hidden_bytes_, Kernel::copy)),
-                                         on_host_ ? out_.free_after() : kNone);
+        const OpId op =
+            emitter_.compute(OpKind::merge, builder_.work(memory_bound(2 * hidden_bytes_, Kernel::copy)),
+                             on_host_ ? out_.free_after() : kNone);
         if (!on_host_) {
             if (fresh) builder_.pool_take(hidden_pool_, Category::activations, 1, op);
             return kNone;

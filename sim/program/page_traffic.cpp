@@ -60,6 +60,18 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
     const bool all_at_once = plan.decisions.gradient_pages == GradientPages::all_at_once;
     std::vector<PageMoves> rows(static_cast<size_t>(chunks));
 
+    // Runs of neighbours among ascending pages, of those whose K and V are on the host.
+    const auto runs_on_host = [&](const std::vector<uint32_t>& of) {
+        uint32_t runs = 0;
+        int64_t last = -2;
+        for (const uint32_t page : of) {
+            if (kv.of(page) != Place::host) continue;
+            runs += page != last + 1 || page % per_chunk == 0 ? 1 : 0;
+            last = page;
+        }
+        return runs;
+    };
+
     PageCache cache(pages, capacity.fill);
     PageUse use;
     std::vector<uint32_t> away;  // selected and not on the device
@@ -81,7 +93,9 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
             (place == Place::host ? row.again_host : row.again_disk) += 1;
             away.push_back(page);
         }
+        row.again_runs = runs_on_host(away);
         use_pages(cache, away, always, use);
+        row.fill_runs = runs_on_host(use.missed);
         row.fill_hit = static_cast<uint32_t>(use.found.size());
         row.fill_evicted = static_cast<uint32_t>(use.given_up.size());
         for (const uint32_t page : use.missed)
@@ -99,9 +113,14 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
     std::vector<bool> written(static_cast<size_t>(pages), all_at_once);  // ... in its home
     for (int64_t c = chunks - 1; c >= 0; --c) {
         PageMoves& row = rows[static_cast<size_t>(c)];
+        int64_t last_loaded = -2, last_stored = -2;
         const auto write_back = [&](uint32_t page) {
             const Place home = grad.of(page);
             if (home == Place::device) return;
+            if (home == Place::host) {
+                row.grad_store_runs += page != last_stored + 1 ? 1 : 0;
+                last_stored = page;
+            }
             (home == Place::host ? row.grad_store_host : row.grad_store_disk) += 1;
             if (!written[page]) (home == Place::host ? row.taken_host : row.taken_disk) += 1;
             written[page] = true;
@@ -114,6 +133,7 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
         use_pages(back, {selections.pages.data() + begin, end - begin}, may_enter, use);
         row.back_hit = static_cast<uint32_t>(use.found.size());
         row.back_evicted = static_cast<uint32_t>(use.given_up.size());
+        row.back_runs = runs_on_host(use.missed);
         for (const uint32_t page : use.missed) {
             const Place kv_place = kv.of(page), grad_place = grad.of(page);
             if (kv_place == Place::host) ++row.back_host;
@@ -126,7 +146,11 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
                     written[page] = true;
                 }
             } else {
-                if (grad_place == Place::host) ++row.grad_load_host;
+                if (grad_place == Place::host) {
+                    ++row.grad_load_host;
+                    row.grad_load_runs += page != last_loaded + 1 ? 1 : 0;
+                    last_loaded = page;
+                }
                 if (grad_place == Place::disk) ++row.grad_load_disk;
             }
             if (capacity.gradient == 0 || !may_enter(page)) write_back(page);

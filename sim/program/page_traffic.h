@@ -34,6 +34,11 @@ struct PageMoves {
     uint32_t fill_grad_host = 0, fill_grad_disk = 0;
     // Backward.
     uint32_t back_host = 0, back_disk = 0, back_hit = 0, back_evicted = 0;  // K and V
+    // Of the K and V that are loaded from the host, runs of neighbours: a chunk's pages of a layer lie side
+    // by side there, and a run travels as one piece.
+    uint32_t fill_runs = 0, again_runs = 0, back_runs = 0;
+    // The same of dK and dV, taken to lie as their pages are numbered: places are given in that order.
+    uint32_t grad_load_runs = 0, grad_store_runs = 0;
     uint32_t grad_load_host = 0, grad_load_disk = 0;
     uint32_t first_touched = 0;  // of them on the device, host or disk:
     uint32_t taken_device = 0, taken_host = 0, taken_disk = 0;

@@ -136,7 +136,8 @@ void ParameterFlow::gradient_begin(Stager& stager, int64_t parameters, bool fres
         return;
     }
     emitter_.await(stager.free_after());
-    if (host) emitter_.compute(OpKind::zero, builder_.work(memory_bound(bytes, Kernel::zero)), kNone, kNone, piece);
+    if (host)
+        emitter_.compute(OpKind::zero, builder_.work(memory_bound(bytes, Kernel::zero)), kNone, kNone, piece);
 }
 OpId ParameterFlow::gradient_end(Stager& stager, int64_t parameters, OpId op, ParameterPart part) {
     OpId stored = kNone;
@@ -188,7 +189,8 @@ void ParameterFlow::end_embedding_gradients(int64_t tokens, OpId op) {
 // Of gradients on the host: once through the slots of the update, piece by piece.
 void ParameterFlow::norm(int64_t parameters) {
     if (plan_.decisions.gradients_home != Home::host) {
-        emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(parameters * bytes_.gradient, Kernel::gradient_norm)),
+        emitter_.compute(OpKind::gradient_norm,
+                         builder_.work(memory_bound(parameters * bytes_.gradient, Kernel::gradient_norm)),
                          builder_.last_of(Stream::to_host), builder_.last_of(Stream::peer));
         return;
     }
@@ -197,8 +199,9 @@ void ParameterFlow::norm(int64_t parameters) {
         const int64_t bytes = std::min(piece_, parameters - i * piece_) * bytes_.gradient;
         emitter_.await(update_slots_.load(Stream::to_device, OpKind::load_gradients,
                                           link_copy(builder_, WorkKind::copy_to_device, bytes), stored, i));
-        update_slots_.used(
-            emitter_.compute(OpKind::gradient_norm, builder_.work(memory_bound(bytes, Kernel::gradient_norm)), kNone, kNone, i));
+        update_slots_.used(emitter_.compute(OpKind::gradient_norm,
+                                            builder_.work(memory_bound(bytes, Kernel::gradient_norm)), kNone,
+                                            kNone, i));
     }
 }
 
@@ -246,8 +249,9 @@ void ParameterFlow::update() {
                                               stored));
         }
         const int64_t touched = n * (2 * bytes_.weight + bytes_.gradient) + 2 * states;
-        const OpId op =
-            emitter_.compute(OpKind::update, builder_.work(memory_bound(touched, update_kernel(plan_.recipe))), kNone, kNone, i);
+        const OpId op = emitter_.compute(OpKind::update,
+                                         builder_.work(memory_bound(touched, update_kernel(plan_.recipe))),
+                                         kNone, kNone, i);
         if (!streamed) continue;
         OpId last = op;
         if (out > 0) {

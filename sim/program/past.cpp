@@ -187,19 +187,17 @@ int64_t PastFlow::attended_pages(int64_t chunk, int64_t layer) const {
     return pages_of(std::min(plan_.chunk_tokens(chunk), visible(chunk + 1, layer)));
 }
 
-uint32_t PastFlow::page_copy(WorkKind direction, int64_t pages, int64_t page_bytes) {
+uint32_t PastFlow::page_copy(WorkKind direction, int64_t pages, int64_t page_bytes, int64_t runs) {
     if (pages == 0) return builder_.work(Work{});
-    // K and V of a page are two pieces; pages of neighbouring tokens lie side by side, so a dense piece of
-    // the past travels in runs of a chunk.
-    const int64_t bytes = pages * page_bytes;
-    const bool scattered = plan_.decisions.attention.sparse;
-    const int64_t run = std::max<int64_t>(1, plan_.decisions.chunk.count() / page_);
+    // K and V of a run of pages are two pieces.
+    const int64_t chunk = std::max<int64_t>(1, plan_.decisions.chunk.count() / page_);
+    if (runs == 0) runs = plan_.decisions.attention.sparse ? pages : ceil_div(pages, chunk);
     return builder_.work(
-        copy(direction, bytes, 2 * (scattered ? pages : ceil_div(pages, run)), plan_.decisions.page_copy));
+        copy(direction, pages * page_bytes, 2 * std::min(runs, pages), plan_.decisions.page_copy));
 }
 
 OpId PastFlow::load_mixed(Stager& stager, OpKind kind, int64_t host_pages, int64_t disk_pages,
-                          int64_t page_bytes, OpId wait, int64_t piece, OpId wait2) {
+                          int64_t page_bytes, OpId wait, int64_t piece, OpId wait2, int64_t runs) {
     OpId read = kNone;
     if (plan_.decisions.kv_residency.disk_chunks > 0 ||
         plan_.decisions.kv_gradient_residency.disk_chunks > 0) {
@@ -210,13 +208,14 @@ OpId PastFlow::load_mixed(Stager& stager, OpKind kind, int64_t host_pages, int64
             builder_.work(disk_pages > 0 ? disk(WorkKind::disk_read, disk_pages * page_bytes) : Work{}),
             {bounce, wait, wait2, stager.not_before()}, piece);
         const OpId op = builder_.op(Stream::to_device, kind,
-                                    page_copy(WorkKind::copy_to_device, host_pages + disk_pages, page_bytes),
+                                    page_copy(WorkKind::copy_to_device, host_pages + disk_pages, page_bytes,
+                                              runs > 0 ? runs + disk_pages : 0),
                                     {stager.free_after(), stager.not_before(), wait, wait2, read}, piece);
         bounce = op;
         return op;
     }
-    return stager.load(Stream::to_device, kind, page_copy(WorkKind::copy_to_device, host_pages, page_bytes),
-                       wait, piece, wait2);
+    return stager.load(Stream::to_device, kind,
+                       page_copy(WorkKind::copy_to_device, host_pages, page_bytes, runs), wait, piece, wait2);
 }
 
 OpId PastFlow::load(Stager& stager, OpKind kind, Place from, int64_t pages, int64_t page_bytes, OpId wait,
@@ -225,12 +224,12 @@ OpId PastFlow::load(Stager& stager, OpKind kind, Place from, int64_t pages, int6
                       page_bytes, wait, piece);
 }
 
-OpId PastFlow::store_mixed(OpKind kind, int64_t host_pages, int64_t disk_pages, int64_t page_bytes,
-                           OpId wait) {
+OpId PastFlow::store_mixed(OpKind kind, int64_t host_pages, int64_t disk_pages, int64_t page_bytes, OpId wait,
+                           int64_t runs) {
     const bool any_disk = !disk_bounce_.empty();
     OpId* bounce = any_disk ? &disk_bounce_[next_bounce_++ % disk_bounce_.size()] : nullptr;
     const OpId op = builder_.op(Stream::to_host, kind,
-                                page_copy(WorkKind::copy_to_host, host_pages + disk_pages, page_bytes),
+                                page_copy(WorkKind::copy_to_host, host_pages + disk_pages, page_bytes, runs),
                                 {wait, bounce ? *bounce : kNone});
     if (any_disk) {
         *bounce = builder_.op(
@@ -241,8 +240,9 @@ OpId PastFlow::store_mixed(OpKind kind, int64_t host_pages, int64_t disk_pages, 
     return op;
 }
 
-OpId PastFlow::store(OpKind kind, Place to, int64_t pages, int64_t page_bytes, OpId wait) {
-    return store_mixed(kind, to == Place::host ? pages : 0, to == Place::disk ? pages : 0, page_bytes, wait);
+OpId PastFlow::store(OpKind kind, Place to, int64_t pages, int64_t page_bytes, OpId wait, int64_t runs) {
+    return store_mixed(kind, to == Place::host ? pages : 0, to == Place::disk ? pages : 0, page_bytes, wait,
+                       runs);
 }
 
 OpId PastFlow::kv_stored(int64_t layer) const {
@@ -266,7 +266,7 @@ void PastFlow::append(int64_t chunk, int64_t layer, OpId rope) {
     const Place to = place(plan_.decisions.kv_residency, layer, past(chunk));
     if (to == Place::device) return take_kv(to, chunk, layer, rope);
     const int64_t pages = pages_of(plan_.chunk_tokens(chunk));
-    const OpId op = store(OpKind::store_pages, to, pages, kv_page_, rope);
+    const OpId op = store(OpKind::store_pages, to, pages, kv_page_, rope, 1);  // a chunk's lie side by side
     take_kv(to, chunk, layer, op, rope);
     own_.used(op);
     stored_[static_cast<size_t>(layer)] = op;
@@ -350,8 +350,8 @@ void PastFlow::begin_gradients() {
             const Place p = place(plan_.decisions.kv_gradient_residency, l, past(c));
             pages[static_cast<size_t>(p)] += pages_of(plan_.chunk_tokens(c));
         }
-        const OpId op =
-            emitter_.compute(OpKind::zero, builder_.work(memory_bound(pages[0] * gradient_page_, Kernel::zero)));
+        const OpId op = emitter_.compute(
+            OpKind::zero, builder_.work(memory_bound(pages[0] * gradient_page_, Kernel::zero)));
         for (size_t p = 0; p < pages.size(); ++p) take_gradients(static_cast<Place>(p), l, pages[p], op);
     }
 }

@@ -81,10 +81,12 @@ private:
     OpId load(Stager& stager, OpKind kind, Place from, int64_t pages, int64_t bytes_per_page, OpId wait,
               int64_t piece);
     OpId load_mixed(Stager& stager, OpKind kind, int64_t host_pages, int64_t disk_pages, int64_t page_bytes,
-                    OpId wait, int64_t piece, OpId wait2 = kNone);
-    OpId store(OpKind kind, Place to, int64_t pages, int64_t bytes_per_page, OpId wait);
-    OpId store_mixed(OpKind kind, int64_t host_pages, int64_t disk_pages, int64_t page_bytes, OpId wait);
-    uint32_t page_copy(WorkKind direction, int64_t pages, int64_t page_bytes);
+                    OpId wait, int64_t piece, OpId wait2 = kNone, int64_t runs = 0);
+    OpId store(OpKind kind, Place to, int64_t pages, int64_t bytes_per_page, OpId wait, int64_t runs = 0);
+    OpId store_mixed(OpKind kind, int64_t host_pages, int64_t disk_pages, int64_t page_bytes, OpId wait,
+                     int64_t runs = 0);
+    // `runs` of neighbours that the pages are; 0: each apart where attention is sparse, else runs of a chunk.
+    uint32_t page_copy(WorkKind direction, int64_t pages, int64_t page_bytes, int64_t runs = 0);
     int64_t pages_of(int64_t tokens) const { return ceil_div(tokens, page_); }
     int64_t pages_of(const PastPiece& p) const { return ceil_div(p.last, page_) - p.first / page_; }
     int64_t visible(int64_t chunk, int64_t layer) const;

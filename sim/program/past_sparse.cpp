@@ -9,7 +9,8 @@ void PastFlow::select(int64_t chunk, int64_t layer) {
     if (!selects_pages(plan_, layer)) return;
     const RankSizes& s = emitter_.sizes();
     const int64_t tokens = plan_.chunk_tokens(chunk), past_pages = past(chunk) / page_;
-    emitter_.compute(OpKind::page_means, builder_.work(memory_bound(tokens * s.kv * s.element, Kernel::page_means, tokens)));
+    emitter_.compute(OpKind::page_means,
+                     builder_.work(memory_bound(tokens * s.kv * s.element, Kernel::page_means, tokens)));
     if (chunk == 0) return;
     // Scores (one GEMM, K heads side by side), then two passes of a softmax over tiles of them.
     emitter_.compute(OpKind::select,
@@ -51,8 +52,8 @@ void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
     const bool gradients = loads_gradients_forward(layer);
     const OpId selection = known ? kNone : selected_;
     if (!on_device) {
-        emitter_.await(
-            load_mixed(kv_, OpKind::load_pages, host, on_disk, kv_page_, kv_stored(layer), 0, selection));
+        emitter_.await(load_mixed(kv_, OpKind::load_pages, host, on_disk, kv_page_, kv_stored(layer), 0,
+                                  selection, fill ? m.fill_runs : m.again_runs));
         row.loaded = static_cast<uint32_t>(host + on_disk);
         row.hit = fill ? m.fill_hit : 0;
         row.evicted = fill ? m.fill_evicted : 0;
@@ -93,8 +94,8 @@ void PastFlow::sparse_backward(int64_t chunk, int64_t layer) {
     row.selected = m.selected;
     row.first_touched = m.first_touched;
     if (!on_device) {
-        emitter_.await(
-            load_mixed(kv_, OpKind::load_pages, m.back_host, m.back_disk, kv_page_, kv_stored(layer), 0));
+        emitter_.await(load_mixed(kv_, OpKind::load_pages, m.back_host, m.back_disk, kv_page_,
+                                  kv_stored(layer), 0, kNone, m.back_runs));
         row.loaded = m.back_host + m.back_disk;
         row.hit = m.back_hit;
         row.evicted = m.back_evicted;
@@ -111,7 +112,7 @@ void PastFlow::sparse_backward(int64_t chunk, int64_t layer) {
     if (!on_device) kv_.used(written_back(read, m.back_host, m.back_disk, row));
     if (!gradients_on_device) {
         emitter_.await(load_mixed(gradient_, OpKind::load_page_gradients, m.grad_load_host, m.grad_load_disk,
-                                  gradient_page_, gradients_stored_[li], 0));
+                                  gradient_page_, gradients_stored_[li], 0, kNone, m.grad_load_runs));
         row.gradients_loaded = m.grad_load_host + m.grad_load_disk;
         row.loaded_bytes += row.gradients_loaded * gradient_page_;
     }
@@ -121,7 +122,7 @@ void PastFlow::sparse_backward(int64_t chunk, int64_t layer) {
         take_gradients(Place::device, layer, m.first_touched, summed);
     } else {
         const OpId op = store_mixed(OpKind::store_page_gradients, m.grad_store_host, m.grad_store_disk,
-                                    gradient_page_, summed);
+                                    gradient_page_, summed, m.grad_store_runs);
         take_gradients(Place::device, layer, m.taken_device, summed);
         take_gradients(Place::host, layer, m.taken_host, op, summed);
         take_gradients(Place::disk, layer, m.taken_disk, op, summed);

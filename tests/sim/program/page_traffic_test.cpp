@@ -69,15 +69,28 @@ private:
         if (place == 'k') ++disk;
     }
 
+    // Of pages one after the other, those that are not the neighbour of the one before.
+    uint32_t runs(const std::vector<int64_t>& pages, bool within_chunks) const {
+        uint32_t count = 0;
+        for (size_t i = 0; i < pages.size(); ++i) {
+            const bool first_of_chunk = within_chunks && pages[i] % pages_per_chunk_ == 0;
+            if (i == 0 || pages[i] != pages[i - 1] + 1 || first_of_chunk) ++count;
+        }
+        return count;
+    }
+
     void fill(int64_t c) {
         PageMoves& row = rows_[static_cast<size_t>(c)];
+        std::vector<int64_t> again, from_host;
         for (const int64_t p : selected(c)) {
             ++row.selected;
             if (plan_.decisions.gradient_pages == GradientPages::all_at_once)
                 count(gradient(p), row.fill_grad_host, row.fill_grad_disk);
             if (kv(p) == 'd') continue;
             count(kv(p), row.again_host, row.again_disk);
+            if (kv(p) == 'h') again.push_back(p);
         }
+        row.again_runs = runs(again, true);
         // All that is there is found before anything comes in.
         std::vector<int64_t> missed;
         for (const int64_t p : selected(c)) {
@@ -88,8 +101,10 @@ private:
             } else {
                 count(kv(p), row.fill_host, row.fill_disk);
                 missed.push_back(p);
+                if (kv(p) == 'h') from_host.push_back(p);
             }
         }
+        row.fill_runs = runs(from_host, true);
         for (const int64_t p : missed) {
             if (cache_.fill > 0 && use(p, cache_.fill) >= 0) ++row.fill_evicted;
         }
@@ -100,6 +115,7 @@ private:
 
     void store(int64_t page, PageMoves& row) {
         if (gradient(page) == 'd') return;
+        if (gradient(page) == 'h') stored_.push_back(page);
         count(gradient(page), row.grad_store_host, row.grad_store_disk);
         if (!at_home_[static_cast<size_t>(page)]) count(gradient(page), row.taken_host, row.taken_disk);
         at_home_[static_cast<size_t>(page)] = true;
@@ -107,7 +123,8 @@ private:
 
     void back(int64_t c) {
         PageMoves& row = rows_[static_cast<size_t>(c)];
-        std::vector<int64_t> missed;
+        std::vector<int64_t> missed, from_host, sums;
+        stored_.clear();
         for (const int64_t p : selected(c)) {
             const size_t i = static_cast<size_t>(p);
             if (cached(p)) {
@@ -116,6 +133,8 @@ private:
                 continue;
             }
             missed.push_back(p);
+            if (kv(p) == 'h') from_host.push_back(p);
+            if (exists_[i] && gradient(p) == 'h') sums.push_back(p);
             count(kv(p), row.back_host, row.back_disk);
             if (exists_[i]) count(gradient(p), row.grad_load_host, row.grad_load_disk);
             if (!exists_[i]) {
@@ -135,6 +154,9 @@ private:
                 store(out, row);
             }
         }
+        row.back_runs = runs(from_host, true);
+        row.grad_load_runs = runs(sums, false);
+        row.grad_store_runs = runs(stored_, false);
         for (const int64_t p : own(c)) {
             const size_t i = static_cast<size_t>(p);
             const bool was_cached = cached(p);
@@ -154,6 +176,7 @@ private:
     int64_t pages_per_chunk_, pages_;
     std::list<int64_t> lru_;
     std::vector<bool> exists_, at_home_;
+    std::vector<int64_t> stored_;  // of the chunk in work, to the host
     std::vector<PageMoves> rows_;
 };
 
