@@ -65,27 +65,24 @@ struct KnownMiss {
     double error;
 };
 const KnownMiss kKnownMisses[] = {
-    // Which pages random weights select, and how many of them lie side by side on the host.
+    // Which pages random weights select, and where their sums lie on the host.
     {"qwen2.5-7b-64k-sparse-offload", "memory", "host kv_gradients", 0.30},
-    {"qwen2.5-7b-64k-sparse-offload", "stream", "to_device busy", 0.14},
-    {"qwen2.5-7b-64k-sparse-offload", "stream", "to_host busy", 0.29},
     {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host peak", 0.09},
     {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host kv_gradients", 0.15},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_device busy", 0.61},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_host busy", 0.72},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_device busy", 0.19},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_host busy", 0.26},
     {"qwen2.5-1.5b-32k-sparse-page-256", "memory", "device kv_gradients", 0.10},
     {"qwen2.5-3b-16k-lora-sparse-split", "memory", "host kv_gradients", 0.11},
-    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_device busy", 0.41},
-    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_host busy", 1.07},
+    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_device busy", 0.13},
+    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_host busy", 0.27},
     {"qwen2.5-3b-64k-sparse-offload-8bit", "memory", "host kv_gradients", 0.05},
-    {"qwen2.5-3b-64k-sparse-offload-8bit", "stream", "to_device busy", 0.32},
-    {"qwen2.5-3b-64k-sparse-offload-8bit", "stream", "to_host busy", 0.57},
+    {"qwen2.5-3b-64k-sparse-offload-8bit", "stream", "to_host busy", 0.21},
     {"qwen2.5-0.5b-1m-sparse-offload", "memory", "host kv_gradients", 0.32},
-    {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_device busy", 0.71},
-    {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_host busy", 1.10},
+    {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_device busy", 0.60},
+    {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_host busy", 0.45},
     // Gradients in bf16: norms backward and the norm of the gradients go through libtorch, which allocates.
     {"qwen2.5-14b-8k-exact-bf16-states", "memory", "driver total", 0.02},
-    {"qwen2.5-14b-8k-exact-bf16-states", "stream", "compute busy", 0.15},
+    {"qwen2.5-14b-8k-exact-bf16-states", "stream", "compute busy", 0.16},
 };
 bool excused(const std::string& plan, const Finding& f) {
     for (const KnownMiss& k : kKnownMisses) {
