@@ -18,7 +18,8 @@ void handle_interrupts();
 bool interrupted() noexcept;
 // Error with Fault::interrupted if a signal came. `where` names the work: "simulation".
 Result<void> check_interrupt(const std::string& where);
-// Forgets the signal; for the app, which goes on after a cancelled job, and for tests.
+// Forgets the signal; for those who go on after cancelled work (the app, a table of what is done), and for
+// tests.
 void clear_interrupt() noexcept;
 
 // The name of a file that must not outlive the process half-written: unlinked by the destructor and by a

@@ -27,6 +27,7 @@ Command add_sweep(CLI::App& root);
 Command add_simulate(CLI::App& root);
 Command add_compare(CLI::App& root);
 Command add_run(CLI::App& root);
+Command add_fidelity(CLI::App& root);
 Command add_view(CLI::App& root);
 Command add_completion(CLI::App& root);
 

@@ -16,10 +16,11 @@ namespace {
 
 // The engine in a process group of its own, so that the terminal's Ctrl-C reaches us alone and is handed on
 // once. `failed`: takes errno where the program cannot be started.
-[[noreturn]] void be_child(std::vector<char*>& arguments, int out, int failed) {
+[[noreturn]] void be_child(std::vector<char*>& arguments, int out, int messages, int failed) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(out, STDOUT_FILENO);
+    if (messages >= 0) dup2(messages, STDERR_FILENO);
     execvp(arguments[0], arguments.data());
     const int error = errno;
     (void)!::write(failed, &error, sizeof error);
@@ -64,8 +65,8 @@ std::string engine_path() {
     return find_program(engine_program());
 }
 
-Result<int> run_engine(std::vector<std::string> words,
-                       const std::function<void(const std::string&)>& on_line) {
+Result<int> run_engine(std::vector<std::string> words, const std::function<void(const std::string&)>& on_line,
+                       int messages) {
     std::array<int, 2> out{}, failed{};
     if (pipe2(out.data(), O_CLOEXEC) != 0) return tl::unexpected(cannot_start(engine_program(), errno));
     if (pipe2(failed.data(), O_CLOEXEC) != 0) {
@@ -76,7 +77,7 @@ Result<int> run_engine(std::vector<std::string> words,
     std::vector<char*> arguments = pointers_to(words);
     const pid_t child = fork();
     const int fork_error = errno;
-    if (child == 0) be_child(arguments, out[1], failed[1]);
+    if (child == 0) be_child(arguments, out[1], messages, failed[1]);
     ::close(out[1]);
     ::close(failed[1]);
     int error = child < 0 ? fork_error : 0;

@@ -14,10 +14,11 @@ namespace headroom::cli {
 const SiblingProgram& engine_program();
 std::string engine_path();
 
-// Runs it and hands each line of its standard output to `on_line`; its messages go to our standard error.
+// Runs it and hands each line of its standard output to `on_line`; its messages go to our standard error, or
+// to the open file `messages`.
 // Ctrl-C is handed on to it once, and it is waited for. Returns its exit code (128 + the signal that ended
 // it). Errors: there is no such program; the system starts none.
-Result<int> run_engine(std::vector<std::string> words,
-                       const std::function<void(const std::string&)>& on_line);
+Result<int> run_engine(std::vector<std::string> words, const std::function<void(const std::string&)>& on_line,
+                       int messages = -1);
 
 }  // namespace headroom::cli

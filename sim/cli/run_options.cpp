@@ -87,6 +87,8 @@ void add_run_options(CLI::App& app, RunOptions& o) {
                    "aten, by "
                    "libtorch's call of cuDNN, which allocates beside them")
         ->check(CLI::IsMember({"auto", "graph", "aten"}));
+    app.add_flag("--no-device-check", o.no_device_check,
+                 "Do not ask whether the device's memory is enough: the first allocation that fails says so");
     app.add_option("-o,--output", o.output, "The measured timeline, *.trace.json.gz")->type_name("FILE");
     app.add_flag("--json", o.json, "Progress and results as JSON lines on stdout, not as text");
     app.parse_complete_callback([&app, &o] {

@@ -26,6 +26,7 @@ struct RunOptions {
     int64_t warmup_steps = 0, total_steps = 0;  // total: of the schedule; 0: `steps`
     double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8, weight_decay = 0.1, clip_norm = 1;
     std::string attention = "auto";  // aten, graph; auto: graph on a GPU
+    bool no_device_check = false;    // allocate, and see
     bool json = false;               // of `headroom run`: the engine's lines as they are
     std::set<std::string> given;     // long names of the options that the user wrote
 };
