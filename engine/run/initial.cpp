@@ -1,11 +1,14 @@
 #include "run/initial.h"
 
-#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <span>
+#include <thread>
+#include <vector>
 
 #include "decoder/adapters.h"
 #include "decoder/parameters.h"
@@ -16,6 +19,16 @@ namespace {
 
 constexpr int64_t kPiece = 64 * kMiB;    // values drawn on the CPU before they go to the device
 constexpr int64_t kGrain = 1024 * 1024;  // values of one thread at least
+
+// work(begin, end) of parts of [0, count), on all cores. (at::parallel_for is serial where OpenMP is off.)
+void in_parts(int64_t count, const std::function<void(int64_t, int64_t)>& work) {
+    const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+    const int64_t part = std::max(kGrain, ceil_div(count, cores));
+    std::vector<std::jthread> others;
+    for (int64_t begin = part; begin < count; begin += part)
+        others.emplace_back(work, begin, std::min(count, begin + part));
+    work(0, std::min(count, part));
+}
 
 Result<void> fill(const std::vector<Parameter>& parameters, Dtype dtype,
                   const std::function<RandomValues(const WeightSpec&)>& values_of, at::Tensor weights) {
@@ -28,7 +41,7 @@ Result<void> fill(const std::vector<Parameter>& parameters, Dtype dtype,
         const RandomValues values = values_of(p.weight);
         for (int64_t first = 0; first < p.elements(); first += kPiece) {
             const int64_t count = std::min(kPiece, p.elements() - first);
-            at::parallel_for(0, count, kGrain, [&](int64_t begin, int64_t end) {
+            in_parts(count, [&](int64_t begin, int64_t end) {
                 const std::span<std::byte> out(bytes + begin * size,
                                                static_cast<size_t>((end - begin) * size));
                 (void)fill_random(p.weight.name, values, dtype, first + begin, out);
