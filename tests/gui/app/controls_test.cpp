@@ -26,6 +26,8 @@
 #include <QTextBrowser>
 #include <QToolButton>
 
+#include <filesystem>
+
 #include "base/file.h"
 #include "gui/app/main_window.h"
 #include "gui/app/message_bar.h"
@@ -50,8 +52,13 @@
 namespace headroom::gui::test {
 namespace {
 
+// A copy of a shipped scenario: how it is looked at is kept beside it.
 std::string shipped(const char* name) {
-    return std::string(HEADROOM_SOURCE_DIR) + "/scenarios/" + name + ".toml";
+    static const QTemporaryDir folder;
+    const std::string file = folder.filePath(QString(name) + ".toml").toStdString();
+    std::filesystem::copy_file(std::string(HEADROOM_SOURCE_DIR) + "/scenarios/" + name + ".toml", file,
+                               std::filesystem::copy_options::skip_existing);
+    return file;
 }
 
 QString text_of(const TimeRange& range) {
@@ -817,16 +824,21 @@ TEST_F(Controls, Menus) {
                                    window.show_view(first ? "memory" : "verdict");
                                }};
     }
-    uses["Back"] = {range(), [this] {
+    uses["Back"] = {range(), [=, this] {
+                        opened();
                         focus().show_all();
                         focus().set_range({1000, 9000});
                     }};
-    uses["Forward"] = {range(), [this] {
+    uses["Forward"] = {range(), [=, this] {
+                           opened();
                            focus().show_all();
                            focus().set_range({1000, 9000});
                            focus().go_back();
                        }};
-    uses["The whole step"] = {range(), [this] { focus().set_range({1000, 9000}); }};
+    uses["The whole step"] = {range(), [=, this] {
+                                  opened();
+                                  focus().set_range({1000, 9000});
+                              }};
     uses["Look at the other step"] = {[this] { return QString::number(static_cast<int>(document().side())); },
                                       [=, this] {
                                           opened();

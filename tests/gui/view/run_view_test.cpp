@@ -223,21 +223,6 @@ protected:
     }
 };
 
-TEST_F(RunViewWithEngine, TheEngineIsCancelledAtAnOperation) {
-    control<QSpinBox>("run_steps").setValue(100'000);
-    QTest::mouseClick(&run(), Qt::LeftButton);
-    ASSERT_TRUE(becomes([&] { return view.run().so_far().steps.size() >= 2 || !view.busy(); }, 240'000));
-    ASSERT_TRUE(view.busy()) << text("run_message").toStdString();
-    const qint64 process = view.run().process_id();
-    QTest::mouseClick(&cancel(), Qt::LeftButton);
-    ASSERT_TRUE(becomes([&] { return !view.busy(); }, EngineRun::kGrace_ms));
-    EXPECT_EQ(text("run_message"), "Cancelled. No timeline was written.");
-    EXPECT_FALSE(QFile::exists(folder.filePath("t.trace.json.gz")));
-    EXPECT_FALSE(QFile::exists(QString("/proc/%1").arg(process)));
-    EXPECT_EQ(document.measured(), nullptr);
-    EXPECT_TRUE(run().isEnabled()) << "it can be tried again";
-}
-
 // The whole way from a plan to a measured timeline beside its prediction.
 TEST_F(RunViewWithEngine, TheEngineRunsTheTinyPlanAndItsTimelineIsLaidBeside) {
     QSignalSpy finished(&view, &RunView::finished_with), wanted(&view, &View::view_wanted);
