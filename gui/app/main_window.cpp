@@ -63,7 +63,13 @@ MainWindow::MainWindow(QWidget* parent)
     connect(welcome_, &Welcome::chosen, this, [this](const QString& file) { open(file.toStdString()); });
     connect(welcome_, &Welcome::open_asked, this, &MainWindow::ask_open);
     connect(cancel_, &QToolButton::clicked, document_, &Document::cancel);
-    connect(document_, &Document::failed, messages_, &MessageBar::show_error);
+    connect(document_, &Document::failed, this, [this](Error error) {
+        // A knob that nobody turned here: its value stands beside the file.
+        if (!taken_.knobs.empty() && taken_.knobs == document_->knobs().values() &&
+            error.where.starts_with("--set "))
+            error.where = sidecar_path(document_->path()).string() + ", knob " + error.where.substr(6);
+        messages_->show_error(error);
+    });
     connect(document_, &Document::cleared_error, messages_, &QWidget::hide);
     connect(document_, &Document::opened, this, &MainWindow::opened);
     connect(document_, &Document::steps_changed, this, &MainWindow::step_changed);

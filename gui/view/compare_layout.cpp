@@ -96,6 +96,7 @@ QWidget* CompareView::make_table() {
     table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table_->setSortingEnabled(true);
     table_->sortByColumn(-1, Qt::AscendingOrder);  // as compared
+    sort_by_keys(table_);
     table_->setTabKeyNavigation(false);
     table_->setShowGrid(false);
     table_->setWordWrap(false);

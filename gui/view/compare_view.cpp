@@ -230,7 +230,9 @@ void CompareView::draw(QPainter& painter) {
 QList<KeyHelp> CompareView::keys() const {
     QList<KeyHelp> list = TimeCanvas::keys();
     list << KeyHelp{"J", tr("Jump to the operation that differs most")}
-         << KeyHelp{"Enter", tr("In the table: go to where the row differs most")};
+         << KeyHelp{"Enter", tr("In the table: go to where the row differs most")}
+         << KeyHelp{tr("Ctrl+1 … Ctrl+9"), tr("In the table: sort by that column; again: the other way")}
+         << KeyHelp{tr("Up, Down, Enter"), tr("In the chart: to a bar, and to the op that differs most")};
     return list;
 }
 

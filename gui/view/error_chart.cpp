@@ -5,6 +5,7 @@
 #include <QChart>
 #include <QChartView>
 #include <QHorizontalStackedBarSeries>
+#include <QKeyEvent>
 #include <QLegend>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -63,7 +64,9 @@ ErrorChart::ErrorChart(QWidget* parent)
     chart->legend()->setAlignment(Qt::AlignTop);
     view_ = new QChartView(chart);
     view_->setFrameShape(QFrame::NoFrame);
-    view_->setAccessibleName(tr("Errors by kind of operation"));
+    view_->setFocusPolicy(Qt::NoFocus);
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Errors by kind of operation"));
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(view_);
@@ -85,6 +88,29 @@ ErrorChart::ErrorChart(QWidget* parent)
 void ErrorChart::clicked(int index) {
     if (index < 0 || index >= static_cast<int>(bars_.size())) return;
     Q_EMIT kind_clicked(bars_[bars_.size() - 1 - static_cast<size_t>(index)].kind);
+}
+
+// `bar` as in bars_; the axis counts from below.
+void ErrorChart::choose(size_t bar) {
+    chosen_ = bar;
+    const auto index = static_cast<int>(bars_.size() - 1 - bar);
+    for (QBarSet* set : {within_, outside_}) {
+        set->deselectAllBars();
+        set->selectBar(index);
+    }
+    setAccessibleDescription(tr("%1: %2").arg(label_of(bars_[bar].kind), error_text(bars_[bar].error)));
+}
+
+void ErrorChart::keyPressEvent(QKeyEvent* event) {
+    const int key = event->key();
+    if (bars_.empty()) return QWidget::keyPressEvent(event);
+    if (key == Qt::Key_Down) return choose(chosen_ ? std::min(*chosen_ + 1, bars_.size() - 1) : 0);
+    if (key == Qt::Key_Up) return choose(chosen_ && *chosen_ > 0 ? *chosen_ - 1 : 0);
+    if ((key == Qt::Key_Return || key == Qt::Key_Enter) && chosen_) {
+        Q_EMIT kind_clicked(bars_[*chosen_].kind);
+    } else {
+        QWidget::keyPressEvent(event);
+    }
 }
 
 void ErrorChart::set(ComparisonPtr comparison, double tolerance) {
@@ -111,6 +137,7 @@ void ErrorChart::resizeEvent(QResizeEvent* event) {
 void ErrorChart::refresh() {
     shown_ = room();
     bars_ = comparison_ ? error_bars(*comparison_, tolerance_, room()) : std::vector<ErrorBar>{};
+    chosen_ = std::nullopt;
     within_->remove(0, within_->count());
     outside_->remove(0, outside_->count());
     QStringList names;
@@ -143,6 +170,7 @@ void ErrorChart::set_palette(const Palette& palette) {
     // Hatched besides the colour.
     outside_->setBrush(QBrush(palette.bad, Qt::Dense3Pattern));
     outside_->setPen(QPen(palette.bad, 1));
+    for (QBarSet* set : {within_, outside_}) set->setSelectedColor(palette.selection);
 }
 
 }  // namespace headroom::gui

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 
 #include "gui/model/comparison.h"
 #include "gui/paint/palette.h"
@@ -41,11 +42,13 @@ Q_SIGNALS:
 
 protected:
     void resizeEvent(QResizeEvent* event) override;  // as many bars as have room for their names
+    void keyPressEvent(QKeyEvent* event) override;
 
 private:
     void refresh();
     size_t room() const;
     void clicked(int index);
+    void choose(size_t bar);
 
     ComparisonPtr comparison_;
     double tolerance_ = 0.05;
@@ -53,6 +56,7 @@ private:
     size_t shown_ = 0;
     Palette palette_;
     std::vector<ErrorBar> bars_;
+    std::optional<size_t> chosen_;  // by the arrow keys
     QBarSet *within_, *outside_;
     QBarCategoryAxis* kinds_;
     QValueAxis* values_;

@@ -1,5 +1,6 @@
 #include "gui/view/knob_panel.h"
 
+#include <QAbstractItemView>
 #include <QComboBox>
 #include <QGridLayout>
 #include <QGroupBox>
@@ -12,11 +13,13 @@
 #include <map>
 
 #include "base/text.h"
+#include "gui/view/controls.h"
 
 namespace headroom::gui {
 namespace {
 
 constexpr const char* kAuto = "auto";  // what scenarios call the planner's choice
+constexpr int kLate_ms = 200;          // until a field whose list was open is looked at again
 
 }  // namespace
 
@@ -45,6 +48,7 @@ KnobPanel::KnobPanel(Document& document, QWidget* parent)
         if (knob.key == "context") {
             context_->setRange(0, kContextPlaces - 1);
             context_->setPageStep(8);
+            new WheelGuard(context_);
             context_->setObjectName("context_slider");
             context_->setAccessibleName(tr("Context, tokens"));
             context_->setToolTip(tr("Tokens of one sequence; an octave is eight places"));
@@ -55,6 +59,9 @@ KnobPanel::KnobPanel(Document& document, QWidget* parent)
         }
     }
     column->addStretch(1);
+    late_.setSingleShot(true);
+    late_.setInterval(kLate_ms);
+    connect(&late_, &QTimer::timeout, this, &KnobPanel::show_values);
     connect(&document_, &Document::opened, this, &KnobPanel::show_values);
     connect(&document_, &Document::answer_changed, this, &KnobPanel::show_values);
     connect(&document_.knobs(), &Knobs::changed, this, &KnobPanel::show_values);
@@ -69,7 +76,7 @@ void KnobPanel::add_row(const Knob& knob) {
     row.field->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     row.field->setInsertPolicy(QComboBox::NoInsert);
     row.field->setEditable(knob.kind != Knob::Kind::choice);
-    row.field->setFocusPolicy(Qt::StrongFocus);  // a wheel that scrolls the panel turns no knob
+    new WheelGuard(row.field);  // a wheel that scrolls the panel turns no knob
     const QString tip = QString("%1.%2\n%3")
                             .arg(knob.help, knob.changes_result ? tr(" Another training run.") : "",
                                  "--set " + knob.key + "=...");
@@ -94,6 +101,7 @@ void KnobPanel::add_row(const Knob& knob) {
 // The text that stands there and is not what the knob shows by itself becomes its value.
 void KnobPanel::commit(const Row& row) {
     const int index = row.field->currentIndex();
+    if (row.field->lineEdit() != nullptr) row.field->lineEdit()->setModified(false);
     const bool from_list = index >= 0 && row.field->currentText() == row.field->itemText(index);
     const QString value =
         from_list ? row.field->itemData(index).toString() : row.field->currentText().trimmed();
@@ -107,6 +115,13 @@ const Plan* KnobPanel::shown_plan() const {
 }
 
 void KnobPanel::show_row(const Row& row) {
+    // An answer that comes now takes neither a half-typed value nor an open list away.
+    const QLineEdit* line = row.field->lineEdit();
+    if (line != nullptr && line->hasFocus() && line->isModified()) return;
+    if (row.field->view()->isVisible()) {
+        late_.start();
+        return;
+    }
     const QSignalBlocker quiet(row.field);
     const Knobs& knobs = document_.knobs();
     const Plan* plan = shown_plan();

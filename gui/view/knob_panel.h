@@ -1,6 +1,7 @@
 // The knobs of a scenario as a column of fields: each fixed to a value, or left to the file or the planner.
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 #include <vector>
 
@@ -33,6 +34,7 @@ private:
 
     Document& document_;
     std::vector<Row> rows_;
+    QTimer late_;  // what came while a list was open is shown once it is closed
     QSlider* context_;
     QLabel* hint_;
 };

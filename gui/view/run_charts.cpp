@@ -44,6 +44,7 @@ QChartView* view_of(QChart* chart, const QString& name) {
     auto* view = new QChartView(chart);
     view->setRenderHint(QPainter::Antialiasing);
     view->setFrameShape(QFrame::NoFrame);
+    view->setFocusPolicy(Qt::NoFocus);  // there is nothing to do with it
     view->setAccessibleName(name);
     view->setMinimumSize(220, 160);
     chart->legend()->show();

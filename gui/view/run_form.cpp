@@ -25,6 +25,9 @@ RunForm::RunForm(QWidget* parent)
       learning_rate_(named(new QDoubleSpinBox, "run_learning_rate", tr("Learning rate"),
                            tr("Of the optimizer, the same in every step"))),
       palette_(Palette::light()) {
+    for (QWidget* control : {static_cast<QWidget*>(device_), static_cast<QWidget*>(steps_),
+                             static_cast<QWidget*>(seed_), static_cast<QWidget*>(learning_rate_)})
+        new WheelGuard(control);
     device_->addItems(run_devices());
     steps_->setRange(1, 1'000'000);
     seed_->setRange(0, 2'000'000'000);

@@ -75,6 +75,7 @@ RunView::RunView(Document& document, Focus& focus, QWidget* parent)
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setMinimumWidth(300);
+    scroll->setFocusPolicy(Qt::NoFocus);  // it follows the focus of its fields
     auto* right = new QWidget;
     auto* column = new QVBoxLayout(right);
     picture_ = make_picture();

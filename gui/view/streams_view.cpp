@@ -134,7 +134,10 @@ QTableView* StreamsView::make_table(QAbstractTableModel* model, const QString& n
     table->setModel(shown);
     // After the model's order until a header is clicked.
     table->setSortingEnabled(sorted);
-    if (sorted) table->sortByColumn(-1, Qt::DescendingOrder);
+    if (sorted) {
+        table->sortByColumn(-1, Qt::DescendingOrder);
+        sort_by_keys(table);
+    }
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
     table->setSelectionMode(QAbstractItemView::SingleSelection);
     table->setShowGrid(false);
@@ -217,10 +220,12 @@ bool StreamsView::busy() const {
 
 QList<KeyHelp> StreamsView::keys() const {
     return TimeCanvas::keys() +
-           QList<KeyHelp>{{tr("Left, Right"), tr("the op before and after on its stream")},
-                          {tr("Up, Down"), tr("the op beside it on the next stream")},
-                          {tr("Ctrl+F"), tr("find ops")},
-                          {tr("F3, Shift+F3"), tr("next and previous hit")}};
+           QList<KeyHelp>{
+               {tr("Left, Right"), tr("the op before and after on its stream")},
+               {tr("Up, Down"), tr("the op beside it on the next stream")},
+               {tr("Ctrl+F"), tr("find ops")},
+               {tr("F3, Shift+F3"), tr("next and previous hit")},
+               {tr("Ctrl+1 … Ctrl+9"), tr("in a table: sort by that column; again: the other way")}};
 }
 
 void StreamsView::take_step() {

@@ -1,6 +1,7 @@
 #include "gui/view/sweep_panel.h"
 
 #include <QCategoryAxis>
+#include <QKeyEvent>
 #include <QLineSeries>
 #include <QMouseEvent>
 #include <QToolTip>
@@ -40,6 +41,7 @@ SweepPanel::SweepPanel(Quantity quantity, bool last, QWidget* parent)
     const QString names[] = {tr("device memory"), tr("host memory"), tr("step time")};
     amounts_->setTitleText(names[static_cast<size_t>(quantity_)]);
     setRenderHint(QPainter::Antialiasing);
+    setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("%1 against context").arg(names[static_cast<size_t>(quantity_)]));
     colour(*this, palette_);
 }
@@ -235,6 +237,11 @@ void SweepPanel::drawForeground(QPainter* painter, const QRectF&) {
         const size_t style = picture_->styles[static_cast<size_t>(name - picture_->strategies.begin())];
         paint_marker(*painter, curve_style(style, palette_), *at, kMarker, p.fits, palette_.background);
     }
+    if (hasFocus()) {
+        painter->setBrush(Qt::NoBrush);
+        painter->setPen(QPen(palette_.accent, 1));
+        painter->drawRect(chart_->plotArea());
+    }
     const std::optional<QPointF> marked = marked_ ? pixel_of(*marked_) : std::nullopt;
     if (!marked) return;
     painter->setBrush(Qt::NoBrush);
@@ -250,6 +257,53 @@ void SweepPanel::mousePressEvent(QMouseEvent* event) {
 void SweepPanel::mouseDoubleClickEvent(QMouseEvent* event) {
     const std::optional<size_t> at = point_at(event->position());
     if (event->button() == Qt::LeftButton && at) Q_EMIT opened(*at);
+}
+
+std::optional<size_t> SweepPanel::next_to_mark(int along, int across) const {
+    if (!picture_) return std::nullopt;
+    const std::vector<SweepPoint>& points = picture_->points;
+    const bool any = marked_ && pixel_of(*marked_);
+    std::optional<size_t> best;
+    const auto distance = [&](const SweepPoint& p) {
+        return std::abs(p.context.count() - points[*marked_].context.count());
+    };
+    // Points stand in the order of strategies, then of contexts.
+    for (size_t i = 0; i < points.size(); ++i) {
+        if (!pixel_of(i)) continue;
+        if (!any) return i;
+        const SweepPoint &p = points[i], &from = points[*marked_];
+        const bool before = i < *marked_, same = p.strategy == from.strategy;
+        if (i == *marked_ || before != (along + across < 0) || same != (along != 0)) continue;
+        if (across != 0 && best && p.strategy != points[*best].strategy) {
+            if (across > 0) break;  // a strategy further on
+            best = i;               // a strategy nearer by
+        }
+        if (!best || distance(p) < distance(points[*best])) best = i;
+    }
+    return best;
+}
+
+void SweepPanel::keyPressEvent(QKeyEvent* event) {
+    const int key = event->key();
+    const int along = key == Qt::Key_Right ? 1 : key == Qt::Key_Left ? -1 : 0;
+    const int across = key == Qt::Key_Down ? 1 : key == Qt::Key_Up ? -1 : 0;
+    if ((key == Qt::Key_Return || key == Qt::Key_Enter) && marked_) {
+        Q_EMIT opened(*marked_);
+    } else if (along == 0 && across == 0) {
+        QChartView::keyPressEvent(event);
+    } else if (const std::optional<size_t> to = next_to_mark(along, across)) {
+        Q_EMIT picked(*to);
+    }
+}
+
+void SweepPanel::focusInEvent(QFocusEvent* event) {
+    QChartView::focusInEvent(event);
+    viewport()->update();
+}
+
+void SweepPanel::focusOutEvent(QFocusEvent* event) {
+    QChartView::focusOutEvent(event);
+    viewport()->update();
 }
 
 void SweepPanel::mouseMoveEvent(QMouseEvent* event) {

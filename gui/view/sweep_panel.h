@@ -56,9 +56,15 @@ protected:
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
 private:
     double value_of(const SweepPoint& point) const;
+    // The painted point after the marked one: `along` the contexts of its strategy, or `across` to the next
+    // strategy at the nearest context. Absent: there is none.
+    std::optional<size_t> next_to_mark(int along, int across) const;
     void refill();
     void place();
     void set_axes();

@@ -257,6 +257,7 @@ QByteArray SweepView::csv() const {
 
 QList<KeyHelp> SweepView::keys() const {
     return {{tr("Up Down"), tr("Move through the points of the table; the charts mark them")},
+            {tr("Left Right Up Down (in a chart)"), tr("To the next context, or the next strategy")},
             {tr("Enter"), tr("Open the plan of the point")},
             {tr("Enter (in a context)"), tr("Sweep the contexts again")},
             {tr("Double click"), tr("On a point: open its plan")}};

@@ -16,24 +16,20 @@ Packing pack(std::span<const Packable> requests, int64_t alignment) {
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return requests[a].bytes > requests[b].bytes; });
 
-    std::vector<size_t> placed;
-    std::vector<std::pair<int64_t, int64_t>> taken;  // [begin, end) of conflicting requests
+    std::vector<size_t> placed;  // in the order of addresses
     for (const size_t i : order) {
-        taken.clear();
-        for (const size_t j : placed) {
-            if ((requests[i].conflicts[j / 64] >> (j % 64)) & 1) {
-                taken.emplace_back(packing.addresses[j], packing.addresses[j] + requests[j].bytes);
-            }
-        }
-        std::sort(taken.begin(), taken.end());
         int64_t address = 0;
-        for (const auto& [begin, end] : taken) {
-            if (address + requests[i].bytes <= begin) break;
-            address = std::max(address, round_up(end, alignment));
+        const std::vector<uint64_t>& conflicts = requests[i].conflicts;
+        for (const size_t j : placed) {
+            if (((conflicts[j / 64] >> (j % 64)) & 1) == 0) continue;
+            if (address + requests[i].bytes <= packing.addresses[j]) break;
+            address = std::max(address, round_up(packing.addresses[j] + requests[j].bytes, alignment));
         }
         packing.addresses[i] = address;
         packing.bytes = std::max(packing.bytes, round_up(address + requests[i].bytes, alignment));
-        placed.push_back(i);
+        const auto after = std::upper_bound(placed.begin(), placed.end(), address,
+                                            [&](int64_t at, size_t j) { return at < packing.addresses[j]; });
+        placed.insert(after, i);
     }
     return packing;
 }

@@ -1,6 +1,7 @@
 #include "program/builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <utility>
 
@@ -163,8 +164,9 @@ void StepBuilder::assign_addresses() {
         requests.push_back(std::move(s.request));
     }
     for (size_t i = 0; i < requests.size(); ++i) {  // make symmetric
-        for (size_t j = 0; j < requests.size(); ++j) {
-            if ((requests[i].conflicts[j / 64] >> (j % 64)) & 1) {
+        for (size_t word = 0; word < words; ++word) {
+            for (uint64_t bits = requests[i].conflicts[word]; bits != 0; bits &= bits - 1) {
+                const size_t j = word * 64 + static_cast<size_t>(std::countr_zero(bits));
                 requests[j].conflicts[i / 64] |= uint64_t{1} << (i % 64);
             }
         }

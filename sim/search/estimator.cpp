@@ -73,6 +73,11 @@ void Estimator::set_link_speed(double factor) {
     last_group_ = nullptr;
 }
 
+void Estimator::set_bytes_only(bool bytes_only) {
+    if (bytes_only_ && !bytes_only) last_group_ = nullptr;  // it may have no time
+    bytes_only_ = bytes_only;
+}
+
 std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan, const Group& g) {
     if (!by_chunks(plan)) return g.whole_need;
     const Homes& h = homes_of(plan);
@@ -180,6 +185,7 @@ Score Estimator::score(const Plan& plan) {
     const Group& g = group_of(plan);
     Score score;
     score.need_bytes = need_bytes(plan, g);
+    if (bytes_only_) return score;
     if (!by_chunks(plan)) {
         const int64_t once = std::min(g.whole_ns, homes_of(plan).setup_and_update_ns);
         score.step_ns = once + (g.whole_ns - once) * plan.recipe.batch;

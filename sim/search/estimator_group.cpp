@@ -204,9 +204,10 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
     const Key key = group_key(plan);
     if (last_group_ != nullptr && key == last_group_key_) return *last_group_;
     auto& entry = groups_[key];
-    if (!entry) {
+    if (!entry || (!entry->timed && !bytes_only_)) {
         entry = std::make_unique<Group>();
         Group& g = *entry;
+        g.timed = !bytes_only_;
         Plan p = plan;
         const int64_t n = p.chunks();
         const bool whole = !by_chunks(p);
@@ -224,7 +225,8 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         const std::vector<int64_t> chunks = sample_chunks(p);
         Plan few = p;
         few.recipe.batch = 1;
-        const Program program = find_strategy(p.decisions.strategy)->lower(few, selected, {chunks, false});
+        const Program program =
+            find_strategy(p.decisions.strategy)->lower(few, selected, {chunks, bytes_only_});
 
         int64_t first_scratch = program.arena[0];
         for (const Buffer& b : program.buffers) {
@@ -259,11 +261,13 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         g.gradient_page = bytes_of(p.decisions.kv_gradients, 2 * p.decisions.page.count() * s.kv).count();
 
         if (whole) {
-            Result<Simulation> simulated = simulate(program, p.hardware);
             g.whole_need = program.arena;
             g.whole_need[0] += program.standing[0][static_cast<size_t>(Category::libraries)];
-            if (simulated) g.whole_ns = simulated->duration_ns;
-        } else {
+            if (g.timed) {
+                if (const Result<Simulation> simulated = simulate(program, p.hardware))
+                    g.whole_ns = simulated->duration_ns;
+            }
+        } else if (g.timed) {
             std::vector<std::array<int64_t, kCopies>> cost(program.works.size());
             for (size_t i = 0; i < cost.size(); ++i) {
                 for (size_t c = 0; c < kCopies; ++c) {

@@ -29,6 +29,7 @@ struct PricedChunk {
 };
 
 struct Estimator::Group {
+    bool timed = false;  // else fill, gradient and whole_ns are not known
     int64_t scratch = 0;
     std::array<int64_t, kTiers> standing{};    // without parameters, gradients, states
     int64_t kv_slots = 0, gradient_slots = 0;  // of `standing`, on the device: all of two slots' ring

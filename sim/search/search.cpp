@@ -1,6 +1,7 @@
 #include "search/search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <iterator>
 #include <map>
@@ -45,6 +46,10 @@ Scenario tightest(Scenario s) {
     fix("page_copy", &Decisions::page_copy, PageCopy::batch);
     fix("attention_outputs", &Decisions::attention_outputs, AttentionOutputs::recompute);
     return s;
+}
+
+tl::unexpected<Error> interrupted() {
+    return fail("", "interrupted", "", Fault::interrupted);
 }
 
 }  // namespace
@@ -197,6 +202,7 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& sc
     link_speed_ = options.link_speed;
     estimator_.set_link_speed(link_speed_);
     std::vector<Candidate> all;
+    bool stopped = false;
     try {
         for (const Strategy* strategy : strategies()) {
             const std::string name(strategy->name());
@@ -209,6 +215,8 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& sc
             }
             Plan plan = plan_of(scenario.plan.decisions, budget);
             strategy->candidates(scenario, [&](const Decisions& d) {
+                stopped = stopped || (options.go_on && !options.go_on());
+                if (stopped) return;
                 plan.decisions = d;
                 plan.gpus = d.tensor_ranks * d.ring_ranks;
                 consider(plan, budget, all);
@@ -217,6 +225,7 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& sc
     } catch (const Overflow& e) {
         return fail(scenario.path, e.what(), "smaller sizes");
     }
+    if (stopped) return interrupted();
     if (all.empty()) {
         std::string why;
         for (const std::string& r : reasons_) why += (why.empty() ? " " : "; ") + r;
@@ -227,7 +236,10 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& sc
 }
 
 Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& options) {
-    HEADROOM_TRY(const std::vector<Candidate> all, candidates(tightest(scenario_), budget, options));
+    estimator_.set_bytes_only(true);
+    Result<std::vector<Candidate>> scored = candidates(tightest(scenario_), budget, options);
+    estimator_.set_bytes_only(false);
+    HEADROOM_TRY(const std::vector<Candidate> all, std::move(scored));
     const std::array<double, kTiers> budgets{static_cast<double>(budget.device.count()),
                                              static_cast<double>(budget.host.count()),
                                              static_cast<double>(budget.disk.count())};
@@ -295,8 +307,10 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     if (all.front().excess == 0) {
         size_t fitting = 0;
         while (fitting < sampled && all[fitting].excess == 0) ++fitting;
-        for (size_t i = 0; i < fitting; ++i)
+        for (size_t i = 0; i < fitting; ++i) {
+            if (options.go_on && !options.go_on()) return interrupted();
             all[i].time_ns = estimator_.sampled_step_ns(plan_of(all[i].decisions, budget));
+        }
         std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(fitting), better);
     }
     Found found;
@@ -309,9 +323,17 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     }
 
     // Exactly, two at a time.
-    const auto exact = [&](const Candidate& c) {
+    std::atomic<bool> stopped = false;
+    const auto exact = [&](const Candidate& c, bool asks) {
         const Plan plan = plan_of(c.decisions, budget);
-        return evaluate(plan, estimator_.selections(plan), options.statistics);
+        SimulateOptions simulate_options;
+        if (options.go_on) {
+            simulate_options.progress = [&, asks](double) {
+                if (asks && !options.go_on()) stopped = true;
+                return !stopped;
+            };
+        }
+        return evaluate(plan, estimator_.selections(plan), options.statistics, simulate_options);
     };
     const auto better_exact = [](const Evaluation& a, const Evaluation& b) {
         if (a.fits() != b.fits()) return a.fits();
@@ -334,11 +356,12 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
         std::future<Result<Evaluation>> second;
         if (i + 1 < all.size() && options.at_least > 1) {
             (void)estimator_.selections(plan_of(all[i + 1].decisions, budget));
-            second = std::async(std::launch::async, [&, i] { return exact(all[i + 1]); });
+            second = std::async(std::launch::async, [&, i] { return exact(all[i + 1], false); });
         }
         std::vector<std::pair<size_t, Result<Evaluation>>> results;
-        results.emplace_back(i, exact(all[i]));
+        results.emplace_back(i, exact(all[i], true));
         if (second.valid()) results.emplace_back(i + 1, second.get());
+        if (stopped || (options.go_on && !options.go_on())) return interrupted();
         for (auto& [index, result] : results) {
             if (!result) return tl::unexpected<Error>(result.error());
             ++found.simulated;

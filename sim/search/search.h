@@ -24,6 +24,8 @@ struct SearchOptions {
     int64_t at_least = 2;           // candidates simulated whole whatever op_budget says
     double link_speed = 1;          // the host link is this many times as fast as the hardware file says
     std::vector<std::string> strategies;  // empty: all, or the one that the scenario fixes
+    // Asked in the caller's thread, some thousand times a second; false: best() ends as interrupted.
+    std::function<bool()> go_on;
 };
 
 struct Found {

@@ -27,10 +27,10 @@ Result<std::vector<SweepPoint>> sweep(const Scenario& scenario, const std::vecto
     const size_t total = names.size() * contexts.size();
     for (const std::string& name : names) {
         for (const Tokens context : contexts) {
-            if (progress && !progress(name + " at " + format_tokens(context),
-                                      static_cast<double>(points.size()) / static_cast<double>(total))) {
-                return fail("", "interrupted", "", Fault::interrupted);
-            }
+            const std::string at = name + " at " + format_tokens(context);
+            const double share = static_cast<double>(points.size()) / static_cast<double>(total);
+            const auto go_on = [&] { return !progress || progress(at, share); };
+            if (!go_on()) return fail("", "interrupted", "", Fault::interrupted);
             Scenario s = scenario;
             s.plan.context = context;
             SweepPoint point;
@@ -41,8 +41,11 @@ Result<std::vector<SweepPoint>> sweep(const Scenario& scenario, const std::vecto
                 SearchOptions options;
                 options.op_budget = 0;
                 options.strategies = {name};
+                options.go_on = go_on;
                 const Result<Found> found = searcher.best(s.plan.budget, options);
-                if (!found) {
+                if (!found && found.error().fault == Fault::interrupted) {
+                    return tl::unexpected<Error>(found.error());
+                } else if (!found) {
                     point.why_not = found.error().text();
                 } else {
                     const Evaluation& e = found->evaluation;

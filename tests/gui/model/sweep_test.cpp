@@ -188,5 +188,28 @@ TEST_F(SweepRunTest, AnUnknownStrategyIsAnError) {
     EXPECT_NE(said.find("did you mean 'chunked'"), said.npos) << said;
 }
 
+// A point of minutes does not keep a cancelled sweep: what asks to stop is heard while candidates are scored,
+// sampled and simulated.
+TEST(Sweep, StopsWithinAPoint) {
+    const Result<Scenario> scenario = read_scenario(
+        std::string(HEADROOM_SOURCE_DIR) + "/scenarios/qwen2.5-7b-64k-exact-h200.toml", HEADROOM_SOURCE_DIR);
+    ASSERT_TRUE(scenario);
+    int64_t asked = 0, stop_at = INT64_MAX;
+    const Progress progress = [&](const std::string&, double) { return ++asked < stop_at; };
+    const auto point = [&] {
+        asked = 0;
+        return sweep(*scenario, {Tokens(65536)}, {"chunked"}, progress);
+    };
+    ASSERT_TRUE(point());
+    const int64_t all = asked;
+    ASSERT_GT(all, 100);
+    for (stop_at = 1; stop_at <= all; stop_at += std::max<int64_t>(1, all / 7)) {
+        const auto stopped = point();
+        ASSERT_FALSE(stopped) << stop_at;
+        EXPECT_EQ(stopped.error().fault, Fault::interrupted);
+        EXPECT_EQ(asked, stop_at) << "it went on";
+    }
+}
+
 }  // namespace
 }  // namespace headroom::gui::test

@@ -20,6 +20,7 @@
 
 #include "base/file.h"
 #include "gui/becomes.h"
+#include "gui/view/compare_view.h"
 #include "gui/view/path_field.h"
 #include "gui/view/run_charts.h"
 #include "gui/view/run_form.h"
@@ -199,20 +200,32 @@ TEST_F(RunViewTest, ItIsDrawnLightAndDark) {
     }
 }
 
-// The engine of build/engine, or of $HEADROOM_ENGINE: the whole way from a plan to a measured timeline beside
-// its prediction.
-TEST_F(RunViewTest, TheEngineRunsTheTinyPlanAndItsTimelineIsLaidBeside) {
-    QString engine = qEnvironmentVariable("HEADROOM_ENGINE");
-    if (engine.isEmpty()) engine = HEADROOM_SOURCE_DIR "/build/engine/engine/headroom-engine";
-    if (!QFile::exists(engine))
-        GTEST_SKIP() << "no engine: " << engine.toStdString() << " is not there (preset engine builds it)";
-    qputenv("OMP_NUM_THREADS", "1");  // the model is small
-    open_tiny();
-    document.knobs().turn("context", "512");
-    ASSERT_TRUE(becomes([&] { return document.answer_final() && document.plan()->context.count() == 512; }));
-    view.set_engine(engine);
-    set_output("t.trace.json.gz");
-    QSignalSpy finished(&view, &RunView::finished_with);
+// The engine of $HEADROOM_ENGINE, which must be there, or else of build/engine.
+class RunViewWithEngine : public RunViewTest {
+protected:
+    void SetUp() override {
+        QString engine = qEnvironmentVariable("HEADROOM_ENGINE");
+        const bool named = !engine.isEmpty();
+        if (!named) engine = HEADROOM_SOURCE_DIR "/build/engine/engine/headroom-engine";
+        if (!QFile::exists(engine)) {
+            ASSERT_FALSE(named) << "no engine: " << engine.toStdString();
+            GTEST_SKIP() << "no engine: " << engine.toStdString()
+                         << " is not there (preset engine builds it)";
+        }
+        qputenv("OMP_NUM_THREADS", "1");  // the model is small
+        RunViewTest::SetUp();
+        open_tiny();
+        document.knobs().turn("context", "512");
+        ASSERT_TRUE(
+            becomes([&] { return document.answer_final() && document.plan()->context.count() == 512; }));
+        view.set_engine(engine);
+        set_output("t.trace.json.gz");
+    }
+};
+
+// The whole way from a plan to a measured timeline beside its prediction.
+TEST_F(RunViewWithEngine, TheEngineRunsTheTinyPlanAndItsTimelineIsLaidBeside) {
+    QSignalSpy finished(&view, &RunView::finished_with), wanted(&view, &View::view_wanted);
     control<QSpinBox>("run_steps").setValue(2);
     QTest::mouseClick(&run(), Qt::LeftButton);
     ASSERT_TRUE(becomes(
@@ -223,6 +236,11 @@ TEST_F(RunViewTest, TheEngineRunsTheTinyPlanAndItsTimelineIsLaidBeside) {
     ASSERT_NE(document.measured(), nullptr);
     EXPECT_EQ(document.measured()->timeline.plan_hash, document.predicted()->timeline.plan_hash);
     EXPECT_EQ(document.measured()->timeline.ops.size(), document.predicted()->timeline.ops.size());
+    ASSERT_EQ(wanted.count(), 1);
+    EXPECT_EQ(wanted[0][0].toString(), "compare");
+    CompareView compare(document, focus);
+    ASSERT_TRUE(becomes([&] { return compare.comparison() != nullptr; }));
+    EXPECT_EQ(compare.comparison()->figures.unmatched_ops, 0);
     EXPECT_EQ(view.run().so_far().steps.size(), 2u);
     EXPECT_NEAR(*view.run().so_far().steps[0].loss, std::log(4096.0), 0.5);
     EXPECT_EQ(text("run_headline"), "tiny-cpu: 2 of 2 steps");
