@@ -144,8 +144,8 @@ void Calibrating::take_rows(const Shapes& shapes) {
             if (piece == nullptr) continue;
             const bool is_backward = figure != &row.forward;
             const Work work =
-                row.blocks > 1 ? headroom::block_attention(is_backward, false, row.queries, row.keys, row.heads,
-                                                           row.kv_heads, row.head_dim, row.blocks)
+                row.blocks > 1 ? headroom::block_attention(is_backward, false, row.queries, row.keys,
+                                                           row.heads, row.kv_heads, row.head_dim, row.blocks)
                                : headroom::attention(is_backward, false, row.causal, row.queries, row.keys,
                                                      row.heads, row.kv_heads, row.head_dim);
             *figure = rate(work, *piece);

@@ -104,8 +104,8 @@ Result<void> read_kernels(TableReader& parent, Hardware& out) {
     for (size_t i = 1; i < kKernels; ++i) {
         const std::string name(name_of(static_cast<Kernel>(i)));
         if (!table.find_optional(name)) continue;
-        HEADROOM_CHECK(read_part(table, name.c_str(), out.kernels[i],
-                                 [](auto& k, auto v) { visit_kernel(k, v); }));
+        HEADROOM_CHECK(
+            read_part(table, name.c_str(), out.kernels[i], [](auto& k, auto v) { visit_kernel(k, v); }));
     }
     return table.finish();
 }
