@@ -96,6 +96,7 @@ Json json_of(const Hardware& h) {
     });
     visit_curves(h, [&](const char* key, const Curve& curve) { out[key] = json_of(curve); });
     visit_later_hardware(h, into_if_set(out));
+    if (!h.power.source.empty()) out["power_source"] = h.power.source;
     for (size_t i = 1; i < kKernels; ++i) {
         if (h.kernels[i] == KernelFit{}) continue;
         Json k;

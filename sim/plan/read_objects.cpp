@@ -148,6 +148,7 @@ Result<void> read_hardware_object(TableReader& table, Hardware& out) {
     Result<void> status;
     visit_hardware(out, from(table, status));
     visit_later_hardware(out, from_optional(table, status));
+    from_optional(table, status)("power_source", out.power.source, kFlag);
     visit_rates(out, [&](const char* key, RateFit& rate) {
         if (status) status = read_rate(table, key, rate);
     });
