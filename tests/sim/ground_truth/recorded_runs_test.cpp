@@ -21,11 +21,10 @@ struct Recorded {
     double host_error = 0.01;  // of the host's peak
 };
 
-// As predicted with the constants of a calibration (headroom calibrate, which reads no run): -2.9, -8.3,
-// -2.4, -7.1 and -0.9 %. At 8Ki and where attention is sparse, GEMMs are most of the step, which run 5 to 10
-// % faster in the calibration; and the engine of those two runs took ten times as long for a chunk's own sums
-// and merges as it does now. Sparse: the plan's model of selections assumes that chunks choose no page again;
-// what they did choose is in the measured memory.
+// As predicted by the shipped file, which knows none of these runs: -1.5, -5.6, -0.7, -3.2 and -2.3 %. The
+// engine of the second and the fourth took ten times as long for a chunk's own sums and merges as it does now.
+// Sparse: the plan's model of selections assumes that chunks choose no page again; what they did choose is in
+// the measured memory.
 const Recorded kRecorded[] = {{"h200-2026-11-29/qwen2.5-7b-64k-exact.trace.json.gz", 0.02},
                               {"h200-2026-11-29/qwen2.5-7b-8k-exact.trace.json.gz", 0.065},
                               {"h200-2026-11-30/qwen2.5-7b-64k-exact-offload.trace.json.gz", 0.02},
