@@ -22,9 +22,9 @@ struct Recorded {
 };
 
 // As predicted by the shipped file, which knows none of these runs: -1.5, -5.6, -0.7, -3.2 and -2.3 %. The
-// engine of the second and the fourth took ten times as long for a chunk's own sums and merges as it does now.
-// Sparse: the plan's model of selections assumes that chunks choose no page again; what they did choose is in
-// the measured memory.
+// engine of the second and the fourth took ten times as long for a chunk's own sums and merges as it does
+// now. Sparse: the plan's model of selections assumes that chunks choose no page again; what they did choose
+// is in the measured memory.
 const Recorded kRecorded[] = {{"h200-2026-11-29/qwen2.5-7b-64k-exact.trace.json.gz", 0.02},
                               {"h200-2026-11-29/qwen2.5-7b-8k-exact.trace.json.gz", 0.065},
                               {"h200-2026-11-30/qwen2.5-7b-64k-exact-offload.trace.json.gz", 0.02},
