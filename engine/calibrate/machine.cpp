@@ -9,19 +9,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <fstream>
 #include <string>
 
+#include "base/utc.h"
+
 namespace headroom::engine {
 namespace {
-
-std::string today() {
-    const std::time_t t = std::time(nullptr);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&t));
-    return text;
-}
 
 // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue ...": the first word of digits and dots.
 std::string driver_version() {
@@ -77,7 +71,7 @@ int64_t library_memory(const at::Device& device) {
 
 MeasuredOn machine_of(const at::Device& device) {
     MeasuredOn m;
-    m.date = today();
+    m.date = utc_now().substr(0, 10);
     m.torch = TORCH_VERSION;
     m.host_memory = Bytes(host_bytes());
     if (device.is_cpu()) {

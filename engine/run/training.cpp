@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/utc.h"
 #include "decoder/attention.h"
 #include "memory/arena.h"
 #include "plan/throughput.h"
@@ -37,13 +37,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
-
-std::string now() {
-    const std::time_t t = std::time(nullptr);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&t));
-    return text;
-}
 
 std::string machine_of(const at::Device& device) {
     if (device.is_cpu()) return "CPU, " + std::to_string(at::get_num_threads()) + " threads";
@@ -311,7 +304,7 @@ Result<void> Training::finish() {
     Plan seen = *plan_;  // with the selection that was made
     if (sparse) {
         RecordedSelection made = executor_->selection();
-        made.source = "this run, " + machine_of(device_) + ", " + now();
+        made.source = "this run, " + machine_of(device_) + ", " + utc_now();
         seen.selection.recorded = std::make_shared<RecordedSelection>(std::move(made));
     }
     if (!o.record_selection.empty()) {
@@ -325,7 +318,7 @@ Result<void> Training::finish() {
             HEADROOM_TRY(moved, lower(*plan_, headroom::select_pages(seen)));
         }
         HEADROOM_TRY(Timeline t, measured_timeline(*plan_, moved ? *moved : *program_, std::move(result_),
-                                                   machine_of(device_), now()));
+                                                   machine_of(device_), utc_now()));
         if (sparse) t.selection_source = seen.selection.recorded->source;
         HEADROOM_CHECK(write_timeline(t, o.output));
         say_({{"event", "written"}, {"timeline", o.output}});

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <system_error>
 
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/text.h"
+#include "base/utc.h"
 #include "cli/engine_process.h"
 #include "search/answer.h"
 
@@ -26,13 +26,6 @@ using fidelity::RunSummary;
 namespace fs = std::filesystem;
 
 constexpr int64_t kTextLimit_bytes = 64 * kMiB;
-
-std::string now() {
-    const std::time_t t = std::time(nullptr);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&t));
-    return text;
-}
 
 void say(const std::string& line) {
     fmt::print("{}\n", line);
@@ -149,7 +142,7 @@ Result<void> FidelityRuns::predict_entry(Entry& e) {
     HEADROOM_TRY(const Plan plan, plan_of(e.plan));
     HEADROOM_TRY(Prediction p, fidelity::predict_plan(plan, suite_.selection, e.plan.name,
                                                       std::string(fidelity::name_of(e.plan.half))));
-    p.date = now();
+    p.date = utc_now();
     p.commit = options_.commit;
     p.question = question;
     HEADROOM_CHECK(write_file(folder_.file(plan_file), write_plan(plan)));
@@ -277,7 +270,7 @@ Result<RunSummary> FidelityRuns::run_plan(const Entry& e, const std::string& fil
     HEADROOM_CHECK(check_interrupt("fidelity"));
     s.name = file_name;
     s.set = set_ ? set_->id : 0;
-    s.date = now();
+    s.date = utc_now();
     s.plan = write_plan(plan);
     s.plan_hash = plan_hash(plan);
     if (s.exit_code != 0) {
@@ -304,7 +297,7 @@ Result<void> FidelityRuns::predict_recorded(Entry& e, const Plan& plan) {
     seen.recorded = std::make_shared<const RecordedSelection>(std::move(recorded));
     HEADROOM_TRY(e.recorded, fidelity::predict_plan(plan, seen, e.plan.name,
                                                     std::string(fidelity::name_of(e.plan.half))));
-    e.recorded->date = now();
+    e.recorded->date = utc_now();
     e.recorded->commit = options_.commit;
     return {};
 }
@@ -381,7 +374,7 @@ Result<void> FidelityRuns::read_calibration() {
 Result<void> FidelityRuns::begin_set() {
     set_.emplace();
     set_->id = results_.sets.empty() ? 1 : results_.sets.back().id + 1;
-    set_->date = now();
+    set_->date = utc_now();
     set_->commit = options_.commit;
     HEADROOM_CHECK(read_calibration());
     for (Entry& e : results_.entries) {

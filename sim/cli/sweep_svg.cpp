@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/xml.h"
 #include "cli/report.h"
 
 namespace headroom::cli {
@@ -15,21 +16,6 @@ constexpr double kWidth = 860, kPanel = 210, kLeft = 80, kRight = 20, kTop = 66,
 // Distinct also for those who see red and green alike (Okabe and Ito's palette).
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                     "#e69f00", "#56b4e9", "#000000"};
-
-std::string escape(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '&')
-            out += "&amp;";
-        else if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else
-            out += c;
-    }
-    return out;
-}
 
 struct Panel {
     std::string title;
@@ -98,13 +84,13 @@ std::string sweep_svg(const std::vector<SweepPoint>& points, const std::string& 
         "font-family=\"sans-serif\" font-size=\"12\">\n"
         "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n<text x=\"{2}\" y=\"24\" "
         "font-size=\"16\">{3}</text>\n",
-        kWidth, height, kLeft, escape(title));
+        kWidth, height, kLeft, escape_xml(title));
     for (size_t i = 0; i < names.size(); ++i) {
         const double at = kLeft + 145 * static_cast<double>(i);
         svg += fmt::format(
             "<rect x=\"{}\" y=\"36\" width=\"12\" height=\"4\" fill=\"{}\"/><text x=\"{}\" "
             "y=\"43\">{}</text>\n",
-            at, kColours[i % std::size(kColours)], at + 17, escape(names[i]));
+            at, kColours[i % std::size(kColours)], at + 17, escape_xml(names[i]));
     }
     for (size_t i = 0; i < 3; ++i) {
         const Panel& p = panels[i];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/xml.h"
 #include "fidelity/report.h"
 
 namespace headroom::fidelity {
@@ -17,21 +18,6 @@ const char* colour_of(Half half) {
     return half == Half::fit ? kFit : kUnseen;
 }
 
-std::string escape(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '&')
-            out += "&amp;";
-        else if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else
-            out += c;
-    }
-    return out;
-}
-
 std::string begin(double width, double height, const std::string& title) {
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
@@ -40,7 +26,7 @@ std::string begin(double width, double height, const std::string& title) {
         "<text x=\"20\" y=\"24\" font-size=\"16\">{2}</text>\n"
         "<circle cx=\"26\" cy=\"42\" r=\"4\" fill=\"{3}\"/><text x=\"36\" y=\"46\">may serve to fit</text>\n"
         "<circle cx=\"146\" cy=\"42\" r=\"4\" fill=\"{4}\"/><text x=\"156\" y=\"46\">unseen</text>\n",
-        width, height, escape(title), kFit, kUnseen);
+        width, height, escape_xml(title), kFit, kUnseen);
 }
 
 std::vector<const Entry*> judged(const Results& r) {
@@ -91,7 +77,7 @@ std::string step_svg(const Results& r) {
             "</circle>\n",
             x(static_cast<double>(e->run->figures.step_ns) * 1e-9),
             y(static_cast<double>(e->prediction->figures.step_ns) * 1e-9), colour_of(e->plan.half),
-            escape(e->plan.name));
+            escape_xml(e->plan.name));
     }
     svg += fmt::format(
         "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">measured</text>\n"
@@ -126,7 +112,7 @@ std::string error_svg(const Results& r, const Bounds& bounds) {
         svg += fmt::format(
             "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n"
             "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"10\" fill=\"{}\"/>\n",
-            kLeft - 10, y + 4, escape(e.plan.name), std::min(end, x(0)), y - 5, std::abs(end - x(0)),
+            kLeft - 10, y + 4, escape_xml(e.plan.name), std::min(end, x(0)), y - 5, std::abs(end - x(0)),
             colour_of(e.plan.half));
     }
     return svg + "</svg>\n";

@@ -27,14 +27,6 @@
 namespace headroom::gui::test {
 namespace {
 
-// A copy of a shipped scenario: how it is looked at is kept beside it.
-std::string shipped(const char* name) {
-    static const QTemporaryDir folder;
-    const std::string file = folder.filePath(QString(name) + ".toml").toStdString();
-    std::filesystem::copy_file(std::string(HEADROOM_SOURCE_DIR) + "/scenarios/" + name + ".toml", file,
-                               std::filesystem::copy_options::skip_existing);
-    return file;
-}
 const std::string kRun =
     std::string(HEADROOM_SOURCE_DIR) + "/traces/h200-2026-11-29/qwen2.5-7b-8k-exact.trace.json.gz";
 

@@ -52,15 +52,6 @@
 namespace headroom::gui::test {
 namespace {
 
-// A copy of a shipped scenario: how it is looked at is kept beside it.
-std::string shipped(const char* name) {
-    static const QTemporaryDir folder;
-    const std::string file = folder.filePath(QString(name) + ".toml").toStdString();
-    std::filesystem::copy_file(std::string(HEADROOM_SOURCE_DIR) + "/scenarios/" + name + ".toml", file,
-                               std::filesystem::copy_options::skip_existing);
-    return file;
-}
-
 QString text_of(const TimeRange& range) {
     return QString("%1-%2").arg(range.begin_ns).arg(range.end_ns);
 }

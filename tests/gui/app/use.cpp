@@ -19,9 +19,12 @@
 #include <QStyleOptionSlider>
 #include <QStyleOptionSpinBox>
 #include <QTabBar>
+#include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
 #include <QWheelEvent>
+
+#include <filesystem>
 
 #include "gui/becomes.h"
 
@@ -85,6 +88,14 @@ QRect up_arrow(QAbstractSpinBox& box) {
 }
 
 }  // namespace
+
+std::string shipped(const char* name) {
+    static const QTemporaryDir folder;
+    const std::string file = folder.filePath(QString(name) + ".toml").toStdString();
+    std::filesystem::copy_file(std::string(HEADROOM_SOURCE_DIR) + "/scenarios/" + name + ".toml", file,
+                               std::filesystem::copy_options::skip_existing);
+    return file;
+}
 
 std::vector<QWidget*> controls_of(QWidget& root) {
     std::vector<QWidget*> all;

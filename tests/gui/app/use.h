@@ -6,9 +6,13 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace headroom::gui::test {
+
+// A copy of a shipped scenario: how it is looked at is kept beside it.
+std::string shipped(const char* name);
 
 // How a control is used, and what tells that it did something.
 struct Use {
