@@ -68,9 +68,11 @@ constexpr int64_t most_of(Key key) {
     }
 }
 
-class EventReader {
+}  // namespace
+
+class EventsReader::Reader {
 public:
-    EventReader(const std::string& where, Timeline& timeline) : file_(where), t_(timeline) {}
+    Reader(const std::string& where, Timeline& timeline) : file_(where), t_(timeline) {}
 
     Result<void> read(ondemand::value value) {
         seen_ = 0;
@@ -85,6 +87,7 @@ public:
         ++event_;
         return {};
     }
+    const std::string& file() const { return file_; }
 
 private:
     Result<void> keep() {
@@ -99,16 +102,29 @@ private:
     std::string at(Key key) const { return at_key(where(), kKeys[key]); }
     bool has(Key key) const { return (seen_ >> key & 1u) != 0; }
 
+    // Whether the text up to its quote is the key. Reads no further than that or the padding of the text.
+    static bool is_key(const char* text, unsigned key, size_t prefix) {
+        const std::string_view name = kKeys[key].substr(prefix);
+        return *text == name[0] && text[name.size()] == '"' && std::string_view(text, name.size()) == name;
+    }
+
     // The fields of the event (ph to args) or of its args (id to sort_index).
     Result<void> fields(ondemand::object& object, Key first, Key last) {
         const size_t prefix = first == ph ? 0 : kArgs.size();
+        unsigned next = first;
         for (auto item : object) {
             ondemand::field field;
             if (const auto error = std::move(item).get(field); error) return not_json(where(), error);
-            const std::string_view text = undecoded(field.key());
-            unsigned key = first;
-            while (key <= last && kKeys[key].substr(prefix) != text) ++key;
-            if (key > last) return unknown(text, first, last);
+            // They mostly come in the order of Key.
+            const char* const text = field.key().raw();
+            while (next <= last && !is_key(text, next, prefix)) ++next;
+            unsigned key = next;
+            if (key > last) {
+                key = first;
+                while (key <= last && !is_key(text, key, prefix)) ++key;
+                if (key > last) return unknown(undecoded(field.key()), first, last);
+            }
+            next = key + 1;
             if (has(static_cast<Key>(key))) return fail(at(static_cast<Key>(key)), "it stands there twice");
             seen_ |= 1u << key;
             HEADROOM_CHECK(read_value(static_cast<Key>(key), field.value()));
@@ -282,13 +298,16 @@ private:
     std::array<int64_t, keys> number_{};
 };
 
-}  // namespace
-
-Result<void> read_events(ondemand::array events, const std::string& where, Timeline& timeline) {
+EventsReader::EventsReader(const std::string& where, Timeline& timeline)
+    : reader_(std::make_unique<Reader>(where, timeline)) {
     timeline.waits_begin.assign(1, 0);
-    EventReader reader(where, timeline);
-    return each_element(events, where + ": traceEvents",
-                        [&](ondemand::value value) { return reader.read(value); });
+}
+
+EventsReader::~EventsReader() = default;
+
+Result<void> EventsReader::read(ondemand::array events) {
+    return each_element(events, reader_->file() + ": traceEvents",
+                        [&](ondemand::value value) { return reader_->read(value); });
 }
 
 }  // namespace headroom

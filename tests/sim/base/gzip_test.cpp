@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 
 #include "base/file.h"
+#include "base/gunzip.h"
 #include "base/units.h"
 
 namespace headroom {
@@ -60,6 +62,37 @@ TEST(Gunzip, NoticesDamage) {
         ASSERT_FALSE(result);
         EXPECT_TRUE(result.error().found.starts_with("is damaged: ")) << result.error().found;
     }
+}
+
+TEST(GunzipInPieces, FillsEachButTheLast) {
+    const std::string content = noise(1000);
+    const std::string packed = gzip(content.substr(0, 600)) + gzip(content.substr(600));
+    for (const size_t size : {1u, 7u, 600u, 999u, 1000u, 5000u}) {
+        Gunzip unpacked(packed, "a.gz", kMiB);
+        std::string joined, piece(size, '\0');
+        while (true) {
+            const auto n = unpacked.next(piece);
+            ASSERT_TRUE(n) << n.error().text();
+            if (*n == 0) break;
+            EXPECT_EQ(*n, std::min(size, content.size() - joined.size()));
+            joined.append(piece, 0, *n);
+        }
+        EXPECT_EQ(joined, content) << size;
+        EXPECT_EQ(*unpacked.next(piece), 0u) << "it stays at the end";
+    }
+}
+
+TEST(GunzipInPieces, SaysWhatIsWrongWhereItIs) {
+    const std::string packed = gzip(noise(1000));
+    std::string piece(500, '\0');
+    Gunzip cut(std::string_view(packed).substr(0, packed.size() - 3), "a.gz", kMiB);
+    EXPECT_EQ(*cut.next(piece), 500u);
+    EXPECT_EQ(*cut.next(piece), 500u);
+    EXPECT_EQ(cut.next(piece).error().text(), "a.gz: is cut short; allowed: a whole gzip file");
+    Gunzip limited(packed, "a.gz", 999);
+    EXPECT_EQ(*limited.next(piece), 500u);
+    EXPECT_FALSE(limited.next(piece));
+    EXPECT_EQ(Gunzip("{}", "a.gz", kMiB).next(piece).error().found, "is not gzip");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/timeline/hand_made.h"
+#include "sim/timeline/pieces_of.h"
+#include "timeline/read_parts.h"
 
 namespace headroom {
 namespace {
@@ -144,6 +146,18 @@ TEST(ReadErrors, NameThePlaceAndWhatIsAllowed) {
     }
 }
 
+// What is read as it is unpacked is refused just as well; the whole text then says why.
+TEST(ReadErrors, NoneIsOverlookedInPieces) {
+    const std::string text = format_timeline(small_step());
+    ASSERT_TRUE(read_in_pieces(pieces_of(text), "t.json", 100));
+    for (const Case& c : kCases) {
+        std::string broken = text;
+        broken.replace(text.find(c.from), std::string_view(c.from).size(), c.to);
+        for (const size_t size : {100u, 100'000u})
+            EXPECT_FALSE(read_in_pieces(pieces_of(broken), "t.json", size)) << c.name;
+    }
+}
+
 TEST(ReadErrors, TheEventIsCounted) {
     std::string text = format_timeline(small_step());
     const size_t metadata = 2 * (1 + kTiers) + 2 * kStreams;  // events before the first op
@@ -173,7 +187,9 @@ TEST(ReadErrors, TextThatIsNoTrace) {
 TEST(ReadErrors, EveryPrefixIsAnError) {
     const std::string text = format_timeline(small_step());
     for (size_t size = 0; size + 1 < text.size(); ++size) {
-        EXPECT_FALSE(parse_timeline(std::string_view(text).substr(0, size), "t.json")) << size;
+        const std::string_view cut = std::string_view(text).substr(0, size);
+        EXPECT_FALSE(parse_timeline(cut, "t.json")) << size;
+        EXPECT_FALSE(read_in_pieces(pieces_of(cut), "t.json", 300)) << size;
     }
     EXPECT_TRUE(parse_timeline(std::string_view(text).substr(0, text.size() - 1), "t.json"));
 }
@@ -187,6 +203,11 @@ TEST(ReadErrors, NoByteCanCrashTheReader) {
             broken[i] = c;
             const auto back = parse_timeline(broken, "t.json");
             errors += back ? 0u : 1u;
+            const auto in_pieces = read_in_pieces(pieces_of(broken), "t.json", 300);
+            if (in_pieces) {
+                ASSERT_TRUE(back) << i << " " << c << ": " << back.error().text();
+                EXPECT_TRUE(*in_pieces == *back) << i << " " << c;
+            }
             if (back) {
                 const auto again = parse_timeline(format_timeline(*back), "again");
                 ASSERT_TRUE(again) << i << " " << c << ": " << again.error().text();

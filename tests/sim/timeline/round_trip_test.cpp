@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "sim/timeline/hand_made.h"
+#include "sim/timeline/pieces_of.h"
 #include "timeline/check.h"
+#include "timeline/read_parts.h"
 
 namespace headroom {
 namespace {
@@ -88,6 +90,14 @@ RC_GTEST_PROP(RoundTrip, GivesAnEqualTimeline, ()) {
     if (!back) RC_FAIL(back.error().text());
     RC_ASSERT(*back == t);
     RC_ASSERT(format_timeline(*back) == format_timeline(t));
+}
+
+RC_GTEST_PROP(RoundTrip, GivesAnEqualTimelineInPiecesOfAnySize, ()) {
+    const Timeline t = any_timeline();
+    const std::string text = format_timeline(t);
+    const auto back = read_in_pieces(pieces_of(text), "t", static_cast<size_t>(whole(1, 3000)));
+    RC_ASSERT(back.has_value());
+    RC_ASSERT(*back == t);
 }
 
 }  // namespace
