@@ -26,6 +26,20 @@ inline bool rows_on_gpu(const at::Tensor& t) {
            (t.dim() == 2 || (t.dim() == 3 && t.stride(1) == t.size(2))) && t.stride(0) % 8 == 0 &&
            t.size(-1) % 8 == 0 && is_aligned(t);
 }
+// Running sums that kernels add to: fp32 or bf16.
+inline bool sums_on_gpu(const at::Tensor& t) {
+    return t.is_cuda() && t.is_contiguous() &&
+           (t.scalar_type() == at::kFloat || t.scalar_type() == at::kBFloat16);
+}
+// Calls use(pointer to the values of `sums`), which are fp32 or bf16.
+template <class Use>
+void with_sums(const at::Tensor& sums, const Use& use) {
+    if (sums.scalar_type() == at::kFloat) {
+        use(static_cast<float*>(sums.data_ptr()));
+    } else {
+        use(static_cast<kernels::bf16*>(sums.data_ptr()));
+    }
+}
 inline kernels::bf16* bits(const at::Tensor& t) {
     return static_cast<kernels::bf16*>(t.data_ptr());
 }

@@ -92,13 +92,20 @@ void rms_norm_backward(const at::Tensor& x, const at::Tensor& weight, const Norm
                        const at::Tensor& d_out, at::Tensor dx, bool add, at::Tensor d_weight,
                        const at::Tensor& scratch) {
     if (has_norm_rows(x) && on_gpu(weight) && has_norm_rows(d_out) && has_norm_rows(dx) &&
-        (!d_weight.defined() || (d_weight.scalar_type() == at::kFloat && d_weight.is_contiguous()))) {
+        (!d_weight.defined() || sums_on_gpu(d_weight))) {
         const at::Tensor parts =
             scratch_of(scratch, d_weight.defined() ? kernels::column_sums_scratch(x.size(-1)) : 0, x);
-        kernels::rms_norm_backward(
-            bits(x), x.stride(0), bits(weight), bits(d_out), d_out.stride(0), bits(dx), dx.stride(0), add,
-            d_weight.defined() ? d_weight.data_ptr<float>() : nullptr, static_cast<float*>(parts.data_ptr()),
-            norm_rows(x), kernel_rule(rule), current_stream());
+        const auto run = [&](auto* sums) {
+            kernels::rms_norm_backward(bits(x), x.stride(0), bits(weight), bits(d_out), d_out.stride(0),
+                                       bits(dx), dx.stride(0), add, sums,
+                                       static_cast<float*>(parts.data_ptr()), norm_rows(x), kernel_rule(rule),
+                                       current_stream());
+        };
+        if (d_weight.defined()) {
+            with_sums(d_weight, run);
+        } else {
+            run(static_cast<float*>(nullptr));
+        }
         return check_launch("rms_norm_backward");
     }
     const at::ScalarType type = sum_type(x.scalar_type());

@@ -10,10 +10,6 @@ namespace {
 
 constexpr int64_t kPiece = 64 << 20;  // values squared at once without a kernel
 
-bool plain_fp32(const at::Tensor& t) {
-    return t.is_cuda() && t.scalar_type() == at::kFloat && t.is_contiguous();
-}
-
 }  // namespace
 
 int64_t reduction_scratch_bytes(int64_t tokens, int64_t columns) {
@@ -21,20 +17,24 @@ int64_t reduction_scratch_bytes(int64_t tokens, int64_t columns) {
 }
 
 void add_column_sums(const at::Tensor& x, at::Tensor sums, const at::Tensor& scratch) {
-    if (x.dim() == 2 && rows_on_gpu(x) && plain_fp32(sums)) {
+    if (x.dim() == 2 && rows_on_gpu(x) && sums_on_gpu(sums)) {
         const at::Tensor parts = scratch_of(scratch, kernels::column_sums_scratch(x.size(1)), x);
-        kernels::column_sums(bits(x), x.stride(0), sums.data_ptr<float>(),
-                             static_cast<float*>(parts.data_ptr()), x.size(0), x.size(1), current_stream());
+        with_sums(sums, [&](auto* to) {
+            kernels::column_sums(bits(x), x.stride(0), to, static_cast<float*>(parts.data_ptr()), x.size(0),
+                                 x.size(1), current_stream());
+        });
         return check_launch("column_sums");
     }
     sums.add_(x.sum(0, false, sums.scalar_type()));
 }
 
 void add_squares(const at::Tensor& values, at::Tensor sum, const at::Tensor& scratch) {
-    if (plain_fp32(values) && reinterpret_cast<uintptr_t>(values.data_ptr()) % 16 == 0) {
+    if (sums_on_gpu(values) && is_aligned(values)) {
         const at::Tensor parts = scratch_of(scratch, kernels::kSquareParts * 8, values);
-        kernels::add_squares(values.data_ptr<float>(), values.numel(), sum.data_ptr<double>(),
-                             static_cast<double*>(parts.data_ptr()), current_stream());
+        with_sums(values, [&](const auto* from) {
+            kernels::add_squares(from, values.numel(), sum.data_ptr<double>(),
+                                 static_cast<double*>(parts.data_ptr()), current_stream());
+        });
         return check_launch("add_squares");
     }
     for (int64_t at = 0; at < values.numel(); at += kPiece) {
@@ -43,19 +43,22 @@ void add_squares(const at::Tensor& values, at::Tensor sum, const at::Tensor& scr
     }
 }
 
-void add_rows(const at::Tensor& ids, const at::Tensor& rows, at::Tensor table) {
-    if (on_gpu(rows) && plain_fp32(table) && ids.is_contiguous()) {
+void add_rows(const at::Tensor& ids, const at::Tensor& rows, at::Tensor table, double scale) {
+    if (on_gpu(rows) && sums_on_gpu(table) && ids.is_contiguous()) {
         const int64_t tokens = rows.size(0), columns = rows.size(1);
-        if (ids.scalar_type() == at::kInt) {
-            kernels::add_rows(ids.const_data_ptr<int32_t>(), bits(rows), table.data_ptr<float>(), tokens,
-                              columns, current_stream());
-        } else {
-            kernels::add_rows(ids.const_data_ptr<int64_t>(), bits(rows), table.data_ptr<float>(), tokens,
-                              columns, current_stream());
-        }
+        const auto factor = static_cast<float>(scale);
+        with_sums(table, [&](auto* to) {
+            if (ids.scalar_type() == at::kInt) {
+                kernels::add_rows(ids.const_data_ptr<int32_t>(), bits(rows), to, tokens, columns, factor,
+                                  current_stream());
+            } else {
+                kernels::add_rows(ids.const_data_ptr<int64_t>(), bits(rows), to, tokens, columns, factor,
+                                  current_stream());
+            }
+        });
         return check_launch("add_rows");
     }
-    table.index_add_(0, ids, rows.to(table.scalar_type()));
+    table.index_add_(0, ids, rows.to(table.scalar_type()), scale);
 }
 
 }  // namespace headroom::engine

@@ -206,8 +206,9 @@ void rms_norm(const bf16* x, int64_t x_stride, const bf16* weight, bf16* out, in
     norm_short<<<grid_of((all + at_once - 1) / at_once), kThreads, 0, stream>>>(o, lanes);
 }
 
+template <class Value>
 void rms_norm_backward(const bf16* x, int64_t x_stride, const bf16* weight, const bf16* d_out,
-                       int64_t d_out_stride, bf16* dx, int64_t dx_stride, bool add, float* d_weight,
+                       int64_t d_out_stride, bf16* dx, int64_t dx_stride, bool add, Value* d_weight,
                        float* scratch, const NormRows& rows, const NormRule& rule, cudaStream_t stream) {
     const Operands o{{x, x_stride},
                      {d_out, d_out_stride},
@@ -236,5 +237,10 @@ void rms_norm_backward(const bf16* x, int64_t x_stride, const bf16* weight, cons
     }
     if (d_weight != nullptr) add_parts(scratch, d_weight, parts, rows.dim, stream);
 }
+template void rms_norm_backward<float>(const bf16*, int64_t, const bf16*, const bf16*, int64_t, bf16*,
+                                       int64_t, bool, float*, float*, const NormRows&, const NormRule&,
+                                       cudaStream_t);
+template void rms_norm_backward<bf16>(const bf16*, int64_t, const bf16*, const bf16*, int64_t, bf16*, int64_t,
+                                      bool, bf16*, float*, const NormRows&, const NormRule&, cudaStream_t);
 
 }  // namespace headroom::engine::kernels

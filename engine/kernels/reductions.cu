@@ -16,6 +16,36 @@ __device__ void add_eight(const bf16* p, float* sum) {
     for (int i = 0; i < kWide; ++i) sum[i] += __bfloat162float(e.v[i]);
 }
 
+__device__ void add_to(float* to, float more) {
+    *to += more;
+}
+__device__ void add_to(bf16* to, float more) {
+    auto* value = reinterpret_cast<__nv_bfloat16*>(to);
+    *value = __float2bfloat16(__bfloat162float(*value) + more);
+}
+
+// 16 bytes of values, their squares added up.
+__device__ double squares_of(const float* p) {
+    const float4 v = *reinterpret_cast<const float4*>(p);
+    return (static_cast<double>(v.x) * v.x + static_cast<double>(v.y) * v.y) +
+           (static_cast<double>(v.z) * v.z + static_cast<double>(v.w) * v.w);
+}
+__device__ double squares_of(const bf16* p) {
+    const Eight e = load(p);
+    double sum = 0;
+    for (int i = 0; i < kWide; ++i) {
+        const double v = __bfloat162float(e.v[i]);
+        sum += v * v;
+    }
+    return sum;
+}
+__device__ double value_at(const float* p) {
+    return *p;
+}
+__device__ double value_at(const bf16* p) {
+    return __bfloat162float(*reinterpret_cast<const __nv_bfloat16*>(p));
+}
+
 __global__ void sum_part(const bf16* x, int64_t stride, float* partial, int64_t rows, int64_t rows_of_part,
                          int64_t columns) {
     const int64_t c = (static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x) * kWide;
@@ -27,7 +57,8 @@ __global__ void sum_part(const bf16* x, int64_t stride, float* partial, int64_t 
     for (int i = 0; i < kWide; ++i) partial[blockIdx.y * columns + c + i] = sum[i];
 }
 
-__global__ void sum_parts(const float* partial, float* sums, int64_t parts, int64_t columns) {
+template <class Value>
+__global__ void sum_parts(const float* partial, Value* sums, int64_t parts, int64_t columns) {
     __shared__ float lanes[kLanes][kColumns];
     const int64_t c = static_cast<int64_t>(blockIdx.x) * kColumns + threadIdx.x;
     float sum = 0;
@@ -37,7 +68,7 @@ __global__ void sum_parts(const float* partial, float* sums, int64_t parts, int6
     if (threadIdx.y > 0 || c >= columns) return;
     float all = 0;
     for (int lane = 0; lane < kLanes; ++lane) all += lanes[lane][threadIdx.x];
-    sums[c] += all;
+    add_to(sums + c, all);
 }
 
 // One thread block.
@@ -50,24 +81,26 @@ __global__ void sum_values(const Value* values, int64_t count, double* sum) {
     if (threadIdx.x == 0) *sum += all;
 }
 
-__global__ void square_parts(const float* values, int64_t count, double* partial) {
+template <class Value>
+__global__ void square_parts(const Value* values, int64_t count, double* partial) {
+    constexpr int64_t kLoad = 16 / sizeof(Value);
     __shared__ double shared[32];
-    const int64_t wide = count / 4, step = static_cast<int64_t>(gridDim.x) * kThreads,
+    const int64_t wide = count / kLoad, step = static_cast<int64_t>(gridDim.x) * kThreads,
                   mine = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
     double sum = 0;
 #pragma unroll 4
-    for (int64_t i = mine; i < wide; i += step) {
-        const float4 v = reinterpret_cast<const float4*>(values)[i];
-        sum += static_cast<double>(v.x) * v.x + static_cast<double>(v.y) * v.y;
-        sum += static_cast<double>(v.z) * v.z + static_cast<double>(v.w) * v.w;
+    for (int64_t i = mine; i < wide; i += step) sum += squares_of(values + kLoad * i);
+    for (int64_t i = kLoad * wide + mine; i < count; i += step) {
+        const double v = value_at(values + i);
+        sum += v * v;
     }
-    for (int64_t i = 4 * wide + mine; i < count; i += step) sum += static_cast<double>(values[i]) * values[i];
     const double all = over_block<Sum>(sum, shared);
     if (threadIdx.x == 0) partial[blockIdx.x] = all;
 }
 
-template <class Id>
-__global__ void rows_by_id(const Id* ids, const bf16* rows, float* table, int64_t tokens, int64_t columns) {
+template <class Id, class Value>
+__global__ void rows_by_id(const Id* ids, const bf16* rows, Value* table, int64_t tokens, int64_t columns,
+                           float scale) {
     __shared__ uint32_t same[kThreads / 32];
     const int64_t first = blockIdx.x;
     const Id id = ids[first];
@@ -88,7 +121,7 @@ __global__ void rows_by_id(const Id* ids, const bf16* rows, float* table, int64_
         __syncthreads();
     }
     if (c >= columns) return;
-    for (int i = 0; i < kWide; ++i) table[id * columns + c + i] += sum[i];
+    for (int i = 0; i < kWide; ++i) add_to(table + id * columns + c + i, scale * sum[i]);
 }
 
 unsigned grid_of(int64_t n, int64_t of) {
@@ -97,36 +130,47 @@ unsigned grid_of(int64_t n, int64_t of) {
 
 }  // namespace
 
-void column_sums(const bf16* x, int64_t stride, float* sums, float* scratch, int64_t rows, int64_t columns,
+template <class Value>
+void column_sums(const bf16* x, int64_t stride, Value* sums, float* scratch, int64_t rows, int64_t columns,
                  cudaStream_t stream) {
     if (rows == 0) return;
     const dim3 grid(grid_of(columns, kThreads * kWide), static_cast<unsigned>(parts_of(rows)));
     sum_part<<<grid, kThreads, 0, stream>>>(x, stride, scratch, rows, rows_of_part(rows), columns);
     add_parts(scratch, sums, parts_of(rows), columns, stream);
 }
+template void column_sums<float>(const bf16*, int64_t, float*, float*, int64_t, int64_t, cudaStream_t);
+template void column_sums<bf16>(const bf16*, int64_t, bf16*, float*, int64_t, int64_t, cudaStream_t);
 
-void add_parts(const float* partial, float* sums, int64_t parts, int64_t columns, cudaStream_t stream) {
+template <class Value>
+void add_parts(const float* partial, Value* sums, int64_t parts, int64_t columns, cudaStream_t stream) {
     sum_parts<<<grid_of(columns, kColumns), dim3(kColumns, kLanes), 0, stream>>>(partial, sums, parts,
                                                                                  columns);
 }
+template void add_parts<float>(const float*, float*, int64_t, int64_t, cudaStream_t);
+template void add_parts<bf16>(const float*, bf16*, int64_t, int64_t, cudaStream_t);
 
 void add_sum(const float* values, int64_t count, double* sum, cudaStream_t stream) {
     sum_values<<<1, 1024, 0, stream>>>(values, count, sum);
 }
 
-void add_squares(const float* values, int64_t count, double* sum, double* scratch, cudaStream_t stream) {
+template <class Value>
+void add_squares(const Value* values, int64_t count, double* sum, double* scratch, cudaStream_t stream) {
     square_parts<<<static_cast<unsigned>(kSquareParts), kThreads, 0, stream>>>(values, count, scratch);
     sum_values<<<1, 1024, 0, stream>>>(scratch, kSquareParts, sum);
 }
+template void add_squares<float>(const float*, int64_t, double*, double*, cudaStream_t);
+template void add_squares<bf16>(const bf16*, int64_t, double*, double*, cudaStream_t);
 
-template <class Id>
-void add_rows(const Id* ids, const bf16* rows, float* table, int64_t tokens, int64_t columns,
+template <class Id, class Value>
+void add_rows(const Id* ids, const bf16* rows, Value* table, int64_t tokens, int64_t columns, float scale,
               cudaStream_t stream) {
     if (tokens == 0) return;
     const dim3 grid(static_cast<unsigned>(tokens), grid_of(columns, kThreads * kWide));
-    rows_by_id<<<grid, kThreads, 0, stream>>>(ids, rows, table, tokens, columns);
+    rows_by_id<<<grid, kThreads, 0, stream>>>(ids, rows, table, tokens, columns, scale);
 }
-template void add_rows<int32_t>(const int32_t*, const bf16*, float*, int64_t, int64_t, cudaStream_t);
-template void add_rows<int64_t>(const int64_t*, const bf16*, float*, int64_t, int64_t, cudaStream_t);
+template void add_rows(const int32_t*, const bf16*, float*, int64_t, int64_t, float, cudaStream_t);
+template void add_rows(const int64_t*, const bf16*, float*, int64_t, int64_t, float, cudaStream_t);
+template void add_rows(const int32_t*, const bf16*, bf16*, int64_t, int64_t, float, cudaStream_t);
+template void add_rows(const int64_t*, const bf16*, bf16*, int64_t, int64_t, float, cudaStream_t);
 
 }  // namespace headroom::engine::kernels

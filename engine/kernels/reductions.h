@@ -1,7 +1,8 @@
 // CUDA kernels of sums over many rows, in two stages: parts, then the parts in order. No atomics, nothing
 // allocated: the scratch is the caller's, and a constant number of parts bounds it.
 //
-// Contract: as in pointwise.h.
+// Contract: as in pointwise.h. `Value` of what is added up over a step: float or bf16, added to in fp32 and
+// rounded once.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,21 +26,25 @@ constexpr int64_t column_sums_scratch(int64_t columns) {  // bytes, for any numb
 }
 
 // sums [columns] += x [rows, columns] summed over its rows, which are `stride` values apart.
-void column_sums(const bf16* x, int64_t stride, float* sums, float* scratch, int64_t rows, int64_t columns,
+template <class Value>
+void column_sums(const bf16* x, int64_t stride, Value* sums, float* scratch, int64_t rows, int64_t columns,
                  cudaStream_t stream);
 // sums [columns] += partial [parts, columns], part after part.
-void add_parts(const float* partial, float* sums, int64_t parts, int64_t columns, cudaStream_t stream);
+template <class Value>
+void add_parts(const float* partial, Value* sums, int64_t parts, int64_t columns, cudaStream_t stream);
 
 // sum (one value) += values [count], in fp64.
 void add_sum(const float* values, int64_t count, double* sum, cudaStream_t stream);
-// sum (one value) += the squares of values [count] (any count), in fp64. scratch: kSquareParts fp64.
+// sum (one value) += the squares of values [count] (any count; aligned to 16 bytes), in fp64. scratch:
+// kSquareParts fp64.
 inline constexpr int64_t kSquareParts = 1024;
-void add_squares(const float* values, int64_t count, double* sum, double* scratch, cudaStream_t stream);
+template <class Value>
+void add_squares(const Value* values, int64_t count, double* sum, double* scratch, cudaStream_t stream);
 
-// table [., columns]: row ids[t] += rows[t], tokens in order. One writer per row: the thread block of its
-// first token. Cost besides the rows: each block reads all ids.
-template <class Id>
-void add_rows(const Id* ids, const bf16* rows, float* table, int64_t tokens, int64_t columns,
+// table [., columns]: row ids[t] += scale * rows[t], tokens in order. One writer per row: the thread block of
+// its first token. Cost besides the rows: each block reads all ids.
+template <class Id, class Value>
+void add_rows(const Id* ids, const bf16* rows, Value* table, int64_t tokens, int64_t columns, float scale,
               cudaStream_t stream);
 
 }  // namespace headroom::engine::kernels

@@ -12,6 +12,9 @@ namespace {
 
 constexpr double kStep = 1.0 / 256, kSum = 1e-4;
 
+// What sums are added to: in fp32, or in bf16, which rounds once more.
+constexpr std::pair<at::ScalarType, double> kSums[] = {{at::kFloat, kSum}, {at::kBFloat16, kStep}};
+
 at::Tensor scratch_for(int64_t rows, int64_t columns) {
     return at::full({reduction_scratch_bytes(rows, columns)}, 0xff,
                     at::TensorOptions().dtype(at::kByte).device(at::kCUDA));
@@ -25,15 +28,17 @@ TEST_F(Kernels, RmsNormOfRows) {
         rms_norm(x.cuda(), w.cuda(), 1e-6, out_gpu);
         EXPECT_LT(off(out_gpu, out), kStep);
         for (const bool add : {false, true}) {
-            at::Tensor dx = drawn({530, columns}, 4), dx_gpu = dx.cuda();
-            at::Tensor dw = drawn({columns}, 5, at::kFloat), dw_gpu = dw.cuda(), dw_again = dw.cuda();
-            rms_norm_backward(x, w, 1e-6, d, dx, add, dw);
-            rms_norm_backward(x.cuda(), w.cuda(), 1e-6, d.cuda(), dx_gpu, add, dw_gpu,
-                              scratch_for(530, columns));
-            EXPECT_LT(off(dx_gpu, dx), kStep);
-            EXPECT_LT(off(dw_gpu, dw), kSum);
-            rms_norm_backward(x.cuda(), w.cuda(), 1e-6, d.cuda(), dx_gpu, add, dw_again);
-            EXPECT_TRUE(dw_again.equal(dw_gpu));
+            for (const auto& [type, bound] : kSums) {
+                at::Tensor dx = drawn({530, columns}, 4), dx_gpu = dx.cuda();
+                at::Tensor dw = drawn({columns}, 5, type), dw_gpu = dw.cuda(), dw_again = dw.cuda();
+                rms_norm_backward(x, w, 1e-6, d, dx, add, dw);
+                rms_norm_backward(x.cuda(), w.cuda(), 1e-6, d.cuda(), dx_gpu, add, dw_gpu,
+                                  scratch_for(530, columns));
+                EXPECT_LT(off(dx_gpu, dx), kStep);
+                EXPECT_LT(off(dw_gpu, dw), bound);
+                rms_norm_backward(x.cuda(), w.cuda(), 1e-6, d.cuda(), dx_gpu, add, dw_again);
+                EXPECT_TRUE(dw_again.equal(dw_gpu));
+            }
         }
         at::Tensor dx = drawn({530, columns}, 4), dx_gpu = dx.cuda();
         rms_norm_backward(x, w, 1e-6, d, dx, true, {});
@@ -73,14 +78,16 @@ TEST_F(Kernels, RmsNormOfHeads) {
         rms_norm(heads(rows), w, 1e-6, out);
         rms_norm(heads(rows.cuda()), w.cuda(), 1e-6, out_gpu);
         EXPECT_LT(off(out_gpu, out), kStep);
-        at::Tensor d = gradients.clone(), d_gpu = gradients.cuda();
-        at::Tensor dw = drawn({dim}, 4, at::kFloat), dw_gpu = dw.cuda();
-        rms_norm_backward(heads(rows), w, 1e-6, heads(d), heads(d), false, dw);
-        rms_norm_backward(heads(rows.cuda()), w.cuda(), 1e-6, heads(d_gpu), heads(d_gpu), false, dw_gpu,
-                          scratch_for(300, dim));
-        EXPECT_LT(off(d_gpu, d), kStep);
-        EXPECT_LT(off(dw_gpu, dw), kSum);
-        EXPECT_TRUE(d_gpu.narrow(1, 0, dim).cpu().equal(gradients.narrow(1, 0, dim)));
+        for (const auto& [type, bound] : kSums) {
+            at::Tensor d = gradients.clone(), d_gpu = gradients.cuda();
+            at::Tensor dw = drawn({dim}, 4, type), dw_gpu = dw.cuda();
+            rms_norm_backward(heads(rows), w, 1e-6, heads(d), heads(d), false, dw);
+            rms_norm_backward(heads(rows.cuda()), w.cuda(), 1e-6, heads(d_gpu), heads(d_gpu), false, dw_gpu,
+                              scratch_for(300, dim));
+            EXPECT_LT(off(d_gpu, d), kStep);
+            EXPECT_LT(off(dw_gpu, dw), bound);
+            EXPECT_TRUE(d_gpu.narrow(1, 0, dim).cpu().equal(gradients.narrow(1, 0, dim)));
+        }
     }
 }
 
@@ -88,20 +95,24 @@ TEST_F(Kernels, ColumnSums) {
     for (const int64_t rows : {1, 200, 1000}) {
         const at::Tensor wide = drawn({rows, 4608 + 64}, 1), x = wide.narrow(1, 64, 4608),
                          x_gpu = wide.cuda().narrow(1, 64, 4608);
-        at::Tensor sums = drawn({4608}, 2, at::kFloat), sums_gpu = sums.cuda();
-        add_column_sums(x, sums);
-        add_column_sums(x_gpu, sums_gpu, scratch_for(rows, 4608));
-        EXPECT_LT(off(sums_gpu, sums), kSum);
+        for (const auto& [type, bound] : kSums) {
+            at::Tensor sums = drawn({4608}, 2, type), sums_gpu = sums.cuda();
+            add_column_sums(x, sums);
+            add_column_sums(x_gpu, sums_gpu, scratch_for(rows, 4608));
+            EXPECT_LT(off(sums_gpu, sums), bound);
+        }
     }
 }
 
 TEST_F(Kernels, Squares) {
     for (const int64_t count : {3, 100'001, 3'000'000}) {
-        const at::Tensor values = drawn({count}, 1, at::kFloat);
-        at::Tensor sum = at::ones({}, at::kDouble), sum_gpu = sum.cuda();
-        add_squares(values, sum);
-        add_squares(values.cuda(), sum_gpu, scratch_for(1, 1));
-        EXPECT_NEAR(sum_gpu.item<double>() / sum.item<double>(), 1, 1e-12);
+        for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+            const at::Tensor values = drawn({count}, 1, type);
+            at::Tensor sum = at::ones({}, at::kDouble), sum_gpu = sum.cuda();
+            add_squares(values, sum);
+            add_squares(values.cuda(), sum_gpu, scratch_for(1, 1));
+            EXPECT_NEAR(sum_gpu.item<double>() / sum.item<double>(), 1, 1e-12);
+        }
     }
 }
 
@@ -112,11 +123,13 @@ TEST_F(Kernels, RowsByIds) {
     for (const at::ScalarType type : {at::kInt, at::kLong}) {
         const at::Tensor ids = at::randint(60, {700}, random, type), rows = drawn({700, 2176}, 2);
         ids.narrow(0, 100, 300).fill_(7);
-        const at::Tensor before = drawn({70, 2176}, 3, at::kFloat), table = before.cuda();
-        add_rows(ids.cuda(), rows.cuda(), table);
         at::Tensor sums = at::zeros({70, 2176}, at::kFloat);
         for (int64_t t = 0; t < 700; ++t) sums[ids[t].item<int64_t>()] += rows[t].to(at::kFloat);
-        EXPECT_TRUE(table.cpu().equal(before + sums));
+        for (const at::ScalarType of_table : {at::kFloat, at::kBFloat16}) {
+            const at::Tensor before = drawn({70, 2176}, 3, of_table), table = before.cuda();
+            add_rows(ids.cuda(), rows.cuda(), table, 4);
+            EXPECT_TRUE(table.cpu().equal((before.to(at::kFloat) + 4 * sums).to(of_table)));
+        }
     }
 }
 
