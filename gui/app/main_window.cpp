@@ -77,7 +77,7 @@ MainWindow::MainWindow(QWidget* parent)
         progress_->setVisible(busy);
         cancel_->setVisible(busy);
         progress_->setRange(0, 0);
-        if (!busy) status_->clear();
+        if (!busy) status_->setText(standing_text());
     });
     connect(document_, &Document::progressed, this, [this](const QString& text, double share) {
         status_->setText(text);
@@ -151,8 +151,16 @@ void MainWindow::keep_sidecar() {
     if (written) taken_ = now;  // a folder that cannot be written to keeps nothing
 }
 
+QString MainWindow::standing_text() const {
+    const StepPtr step = document_->measured() ? document_->measured() : document_->step();
+    if (!step || step->timeline.excerpt.empty()) return {};
+    return tr("An excerpt: %1. Memory and traffic are of the whole step.")
+        .arg(QString::fromStdString(step->timeline.excerpt));
+}
+
 void MainWindow::step_changed() {
     const StepPtr step = document_->step();
+    if (!document_->busy()) status_->setText(standing_text());
     focus_->reset(document_->span_ns());
     if (!step || !pending_ || !document_->answer_current()) return;
     pending_ = false;

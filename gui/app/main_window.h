@@ -71,6 +71,8 @@ private:
     void take_up_sidecar();
     void keep_sidecar();
     void step_changed();
+    // What the status bar says while nothing is worked out.
+    QString standing_text() const;
     void show_title();
 
     Document* document_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "gui/model/text.h"
+#include "timeline/excerpt.h"
 
 namespace headroom::gui {
 namespace {
@@ -24,6 +25,12 @@ size_t index_of(std::string_view name, size_t count) {
     return i;
 }
 
+// What `part`, an excerpt, has of it.
+Result<StepPtr> cut_step(const Step& whole, const Step& part) {
+    HEADROOM_TRY(Timeline cut, cut_like(whole.timeline, part.timeline, whole.name.toStdString()));
+    return make_step(whole.name, std::move(cut));
+}
+
 }  // namespace
 
 int64_t StepComparison::difference_ns(OpId op) const {
@@ -32,6 +39,12 @@ int64_t StepComparison::difference_ns(OpId op) const {
 
 Result<ComparisonPtr> compare_steps(StepPtr predicted, StepPtr measured) {
     auto made = std::make_shared<StepComparison>();
+    // Of a long step only some chunks may have been kept: the other one is shown as far.
+    if (predicted->timeline.excerpt.empty() && !measured->timeline.excerpt.empty()) {
+        HEADROOM_TRY(predicted, cut_step(*predicted, *measured));
+    } else if (!predicted->timeline.excerpt.empty() && measured->timeline.excerpt.empty()) {
+        HEADROOM_TRY(measured, cut_step(*measured, *predicted));
+    }
     HEADROOM_TRY(made->figures, compare(predicted->timeline, measured->timeline));
     made->predicted = std::move(predicted);
     made->measured = std::move(measured);

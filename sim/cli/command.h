@@ -26,6 +26,7 @@ Command add_max_context(CLI::App& root);
 Command add_sweep(CLI::App& root);
 Command add_simulate(CLI::App& root);
 Command add_compare(CLI::App& root);
+Command add_excerpt(CLI::App& root);
 Command add_run(CLI::App& root);
 Command add_fidelity(CLI::App& root);
 Command add_view(CLI::App& root);

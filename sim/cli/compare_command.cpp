@@ -33,6 +33,8 @@ Result<int> run(const Options& o) {
 std::string comparison_text(const Comparison& c, double tolerance) {
     std::string text;
     if (!c.same_plan) text += "note: the two timelines are of different plans\n";
+    if (!c.excerpt.empty())
+        text += fmt::format("note: an excerpt, {}; memory is of the whole step\n", c.excerpt);
     if (c.unmatched_ops > 0)
         text += fmt::format("note: {} operations have no counterpart\n", format_integer(c.unmatched_ops));
     std::string group;
@@ -60,6 +62,7 @@ nlohmann::ordered_json comparison_json(const Comparison& c, double tolerance) {
     nlohmann::ordered_json j = {
         {"schema_version", 1},    {"same_plan", c.same_plan}, {"unmatched_ops", c.unmatched_ops},
         {"worst_error", c.worst}, {"tolerance", tolerance},   {"within", c.worst <= tolerance}};
+    if (!c.excerpt.empty()) j["excerpt"] = c.excerpt;
     j["differences"] = nlohmann::ordered_json::array();
     for (const Difference& d : c.differences) {
         nlohmann::ordered_json row = {{"group", d.group},       {"what", d.what},

@@ -54,7 +54,8 @@ int run(int argc, char** argv) {
         headroom::cli::add_sweep(root),     headroom::cli::add_simulate(root),
         headroom::cli::add_run(root),       headroom::cli::add_compare(root),
         headroom::cli::add_calibrate(root), headroom::cli::add_fidelity(root),
-        headroom::cli::add_view(root),      headroom::cli::add_completion(root)};
+        headroom::cli::add_excerpt(root),   headroom::cli::add_view(root),
+        headroom::cli::add_completion(root)};
     if (argc > 1 && argv[1][0] != '-') {
         const std::string word = argv[1];
         bool known = false;

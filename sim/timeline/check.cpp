@@ -21,7 +21,8 @@ Result<void> check_texts(const Timeline& t, const std::string& where) {
     const std::pair<const char*, const std::string*> texts[] = {
         {"plan_hash", &t.plan_hash}, {"selection_source", &t.selection_source},
         {"machine", &t.machine},     {"date", &t.date},
-        {"rates", &t.rates},         {"plan", &t.plan}};
+        {"rates", &t.rates},         {"plan", &t.plan},
+        {"excerpt", &t.excerpt}};
     for (const auto& [key, text] : texts) {
         if (!simdjson::validate_utf8(*text))
             return fail(fmt::format("{}: key '{}'", where, key), "bytes that are not UTF-8", "UTF-8 text");

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "program/names.h"
+#include "timeline/excerpt.h"
 #include "timeline/peaks.h"
 
 namespace headroom {
@@ -82,7 +83,14 @@ private:
 }  // namespace
 
 Result<Comparison> compare(const Timeline& predicted, const Timeline& measured) {
+    if (predicted.excerpt.empty() != measured.excerpt.empty()) {
+        const bool cut_first = predicted.excerpt.empty();
+        HEADROOM_TRY(const Timeline cut, cut_first ? cut_like(predicted, measured, "predicted")
+                                                   : cut_like(measured, predicted, "measured"));
+        return cut_first ? compare(cut, measured) : compare(predicted, cut);
+    }
     Comparison result;
+    result.excerpt = predicted.excerpt;
     HEADROOM_TRY(result.unmatched_ops, match(predicted, measured));
     result.same_plan = predicted.plan_hash == measured.plan_hash;
     const Statistics p = statistics_of(predicted);

@@ -24,12 +24,14 @@ struct Difference {
 
 struct Comparison {
     bool same_plan = false;     // equal plan hashes
+    std::string excerpt;        // what of the step both are; empty: all of it
     int64_t unmatched_ops = 0;  // same kind, but of another stream, pass, chunk, layer, piece or sequence
     std::vector<Difference> differences;  // step, tiers, categories, streams, kinds
     double worst = 0;                     // largest |error| of the judged
 };
 // Error where the timelines are of programs that cannot be laid side by side (another count or kind of ops).
-// Rows that are zero on both sides are left out. Cost: linear, as statistics_of.
+// Where one is an excerpt (excerpt.h), the other is cut like it. Rows that are zero on both sides are left
+// out. Cost: linear, as statistics_of.
 Result<Comparison> compare(const Timeline& predicted, const Timeline& measured);
 
 }  // namespace headroom

@@ -66,6 +66,7 @@ bool write_metadata(JsonText& out, const Timeline& t) {
         {"source", &t.source},   {"plan_hash", &t.plan_hash}, {"selection_source", &t.selection_source},
         {"machine", &t.machine}, {"date", &t.date},           {"rates", &t.rates}};
     for (const auto& [key, text] : texts) out.raw(",\n").key(key).string(*text);
+    if (!t.excerpt.empty()) out.raw(",\n").key("excerpt").string(t.excerpt);
     out.raw(",\n\"results\":{");
     bool first = true;
     for (const auto& [key, value] : t.results) {

@@ -10,6 +10,7 @@ namespace headroom {
 namespace {
 
 constexpr int64_t kMost32 = UINT32_MAX;
+constexpr const char* kOptional = "excerpt";  // all other keys must be there
 
 class MetadataReader {
 public:
@@ -18,9 +19,9 @@ public:
 
     Result<TraceCounts> read(ondemand::object object) {
         HEADROOM_CHECK(version(object));
-        const std::vector<std::string> known = {"schema_version",   "plan",           "source", "plan_hash",
-                                                "selection_source", "machine",        "date",   "rates",
-                                                "results",          "capacity_bytes", "counts", "traffic"};
+        const std::vector<std::string> known = {
+            "schema_version", "plan",    "source",         "plan_hash", "selection_source", "machine", "date",
+            "rates",          "results", "capacity_bytes", "counts",    "traffic",          kOptional};
         std::vector<bool> seen(known.size());
         HEADROOM_CHECK(
             each_field(object, where_, [&](std::string_view key, ondemand::value value) -> Result<void> {
@@ -32,8 +33,9 @@ public:
                 return field(key, value);
             }));
         for (size_t i = 0; i < known.size(); ++i) {
-            if (!seen[i])
-                return fail(at_key(where_, known[i]), "it is missing", "all of " + one_of_known(known));
+            if (!seen[i] && known[i] != kOptional)
+                return fail(at_key(where_, known[i]), "it is missing",
+                            "all of " + one_of_known({known.begin(), known.end() - 1}));
         }
         return counts_;
     }
@@ -67,7 +69,8 @@ private:
                                                               {"selection_source", &t_.selection_source},
                                                               {"machine", &t_.machine},
                                                               {"date", &t_.date},
-                                                              {"rates", &t_.rates}};
+                                                              {"rates", &t_.rates},
+                                                              {kOptional, &t_.excerpt}};
         for (const auto& [name, text] : texts) {
             if (key != name) continue;
             HEADROOM_TRY(*text, read_string(value, where_, key));

@@ -12,8 +12,8 @@ auto members(const Traffic& t) {
 }
 
 auto members(const Timeline& t) {
-    return std::tie(t.source, t.plan, t.plan_hash, t.selection_source, t.machine, t.date, t.rates, t.results,
-                    t.capacity_bytes, t.ops, t.waits_begin, t.waits, t.memory);
+    return std::tie(t.source, t.plan, t.plan_hash, t.selection_source, t.machine, t.date, t.rates, t.excerpt,
+                    t.results, t.capacity_bytes, t.ops, t.waits_begin, t.waits, t.memory);
 }
 
 }  // namespace

@@ -44,8 +44,9 @@ struct Timeline {
     std::string plan_hash;
     std::string selection_source;  // empty where attention is dense
     std::string machine;           // hardware name; of a measured run: machine and driver
-    std::string date;   // of a measured run; empty: simulated (the same input gives the same bytes)
-    std::string rates;  // "calibrated: ..." or "uncalibrated: datasheet"
+    std::string date;     // of a measured run; empty: simulated (the same input gives the same bytes)
+    std::string rates;    // "calibrated: ..." or "uncalibrated: datasheet"
+    std::string excerpt;  // what of a longer timeline this is (excerpt.h); empty: all of it
     std::map<std::string, double> results;         // of a measured run: "loss", "gradient_norm"
     std::array<int64_t, kTiers> capacity_bytes{};  // budget of each tier; 0: none
     std::vector<TimelineOp> ops;

@@ -125,7 +125,7 @@ TEST_F(Command, HelpNamesEveryCommandAndExitCode) {
     EXPECT_EQ(o.code, 0);
     EXPECT_EQ(o.err, "");
     for (const std::string name :
-         {"plan", "max-context", "sweep", "simulate", "compare", "view", "completion"})
+         {"plan", "max-context", "sweep", "simulate", "compare", "excerpt", "view", "completion"})
         EXPECT_NE(o.out.find("\n  " + name + " "), std::string::npos) << name;
     for (const std::string code :
          {"0 done", "2 bad input", "3 does", "4 outside", "5 a run", "130 interrupted"})
@@ -134,7 +134,7 @@ TEST_F(Command, HelpNamesEveryCommandAndExitCode) {
 
 TEST_F(Command, HelpOfEveryCommandShowsAnExampleThatNamesIt) {
     for (const std::string name :
-         {"plan", "max-context", "sweep", "simulate", "compare", "view", "completion"}) {
+         {"plan", "max-context", "sweep", "simulate", "compare", "excerpt", "view", "completion"}) {
         const Outcome o = run({name, "--help"});
         EXPECT_EQ(o.code, 0);
         EXPECT_EQ(o.err, "");
@@ -174,6 +174,32 @@ TEST_F(Command, APlanFileGivesTheAnswerItCameWith) {
     EXPECT_EQ(a["step_ns"], b["step_ns"]);
     EXPECT_EQ(a["tiers"], b["tiers"]);
     EXPECT_EQ(a["plan"], b["plan"]);
+}
+
+TEST_F(Command, AnExcerptIsSmallerAndHasThePeaksOfTheWhole) {
+    ASSERT_EQ(run({"plan", kSmall, "-q", "--no-gains", "-o", "plan.json"}).code, 0);
+    ASSERT_EQ(run({"simulate", "plan.json", "-q", "-o", "step.trace.json.gz"}).code, 0);
+    const Outcome o = run(
+        {"excerpt", "step.trace.json.gz", "--chunks", "1,0,1", "--instants", "20", "-o", "a.trace.json.gz"});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.out.find("those of chunks 0, 1; "), std::string::npos) << o.out;
+    EXPECT_LT(text("a.trace.json.gz").size(), text("step.trace.json.gz").size());
+    // The whole is cut like it: ops and the peaks of tiers are the same.
+    for (const auto& [p, m] : {std::pair{"step.trace.json.gz", "a.trace.json.gz"},
+                               {"a.trace.json.gz", "step.trace.json.gz"},
+                               {"a.trace.json.gz", "a.trace.json.gz"}}) {
+        const Outcome beside = run({"compare", p, m, "--json"});
+        const nlohmann::json j = nlohmann::json::parse(beside.out);
+        EXPECT_NE(j["excerpt"].get<std::string>().find("those of chunks 0, 1"), std::string::npos);
+        int rows = 0;
+        for (const auto& d : j["differences"]) {
+            if (d["group"] == "category") continue;  // each at its own instant
+            EXPECT_EQ(d["predicted"], d["measured"]) << d.dump();
+            ++rows;
+        }
+        EXPECT_GT(rows, 10) << beside.out;
+        EXPECT_NE(run({"compare", p, m}).out.find("note: an excerpt, "), std::string::npos);
+    }
 }
 
 TEST_F(Command, SweepWritesCsvAndSvg) {
