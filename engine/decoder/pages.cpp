@@ -39,6 +39,21 @@ void copy_pages(const at::Tensor& sources, const at::Tensor& destinations, int64
     }
 }
 
+void convert_pages(const at::Tensor& sources, const at::Tensor& destinations, int64_t bytes,
+                   at::ScalarType from, at::ScalarType to) {
+    const int64_t count = sources.size(0), values = bytes / static_cast<int64_t>(c10::elementSize(from));
+    TORCH_CHECK(
+        sources.is_cpu() && is_list(sources, at::kLong, count) && is_list(destinations, at::kLong, count),
+        "convert_pages: sources and destinations are int64 lists of one length on the CPU");
+    for (int64_t i = 0; i < count; ++i) {
+        const auto at_address = [&](const at::Tensor& list, at::ScalarType type) {
+            return at::from_blob(reinterpret_cast<void*>(list.const_data_ptr<int64_t>()[i]), {values},
+                                 at::TensorOptions().dtype(type));
+        };
+        at_address(destinations, to).copy_(at_address(sources, from));
+    }
+}
+
 EmissionsByPage emissions_by_page(const at::Tensor& selection) {
     TORCH_CHECK(selection.is_cpu() && selection.scalar_type() == at::kInt && selection.is_contiguous(),
                 "emissions_by_page: the selection is int32 on the CPU");

@@ -18,6 +18,10 @@ namespace headroom::engine {
 void copy_pages(const at::Tensor& sources, const at::Tensor& destinations, int64_t bytes,
                 int64_t most_blocks = 0);
 
+// The same of values: `bytes` of type `from` each, rounded or widened to `to`. On the CPU alone.
+void convert_pages(const at::Tensor& sources, const at::Tensor& destinations, int64_t bytes,
+                   at::ScalarType from, at::ScalarType to);
+
 // Which emissions go to which page: those of `pages[i]` are entries[begin[i] .. begin[i + 1]), ascending.
 struct EmissionsByPage {
     std::vector<int32_t> pages;    // distinct, ascending

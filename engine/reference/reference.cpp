@@ -93,18 +93,43 @@ Tensor seen_keys(int64_t n, int64_t window, const ReferenceSelection& selection,
     return seen & (selected | (chunk.unsqueeze(0) == chunk.unsqueeze(1)));
 }
 
+// x [N, g, d] as its pages hold it: 3 bits behind the point, exponents from -6 on, of x over the scale.
+Tensor as_paged(const Tensor& x, const ReferencePages& pages) {
+    const Tensor plain = x.detach();
+    if (!pages.fp8) return x + (plain.to(torch::kBFloat16).to(x.scalar_type()) - plain);
+    std::vector<Tensor> rounded;
+    for (const Tensor& part : plain.split(pages.page)) {
+        const Tensor most = part.abs().amax({0, 2}, true);
+        const Tensor scale =
+            torch::where(most > 0, most / 448, torch::ones_like(most)).to(torch::kFloat).to(x.scalar_type());
+        const Tensor scaled = part / scale;
+        const Tensor step = torch::exp2(scaled.abs().clamp_min(1.0 / 64).log2().floor() - 3);
+        rounded.push_back((scaled / step).round().mul(step).mul(scale));
+    }
+    return x + (torch::cat(rounded) - plain);
+}
+
 // `sinks` [h]: a further logit of each head, without a value; or undefined.
 Tensor attention(const Model& m, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& seen,
-                 const Tensor& sinks) {
+                 const Tensor& sinks, const ReferencePages& pages) {
     const int64_t n = q.size(0), repeat = q.size(1) / k.size(1);
-    const Tensor keys = k.repeat_interleave(repeat, 1).permute({1, 2, 0}),
-                 values = v.repeat_interleave(repeat, 1);
+    const auto keys_of = [&](const Tensor& x) { return x.repeat_interleave(repeat, 1).permute({1, 2, 0}); };
+    const auto values_of = [&](const Tensor& x) { return x.repeat_interleave(repeat, 1).permute({1, 0, 2}); };
     const double scalar = m.query_scalar > 0 ? m.query_scalar : static_cast<double>(m.head_dim);
-    Tensor scores = torch::matmul(q.permute({1, 0, 2}), keys) / std::sqrt(scalar);
+    const Tensor queries = q.permute({1, 0, 2}) / std::sqrt(scalar);
+    Tensor scores = torch::matmul(queries, keys_of(k)), own;
+    if (pages.chunk > 0) {
+        const Tensor chunk = torch::arange(n).floor_divide(pages.chunk);
+        own = chunk.unsqueeze(0) == chunk.unsqueeze(1);
+        scores = torch::where(own, scores, torch::matmul(queries, keys_of(as_paged(k, pages))));
+    }
     scores = scores.masked_fill(~seen, -std::numeric_limits<double>::infinity());
     if (sinks.defined()) scores = torch::cat({scores, sinks.view({-1, 1, 1}).expand({-1, n, 1})}, -1);
     const Tensor p = torch::softmax(scores, -1).narrow(-1, 0, n);
-    return torch::matmul(p, values.permute({1, 0, 2})).permute({1, 0, 2}).reshape({n, -1});
+    const Tensor out = pages.chunk == 0 ? torch::matmul(p, values_of(v))
+                                        : torch::matmul(p * own, values_of(v)) +
+                                              torch::matmul(p * ~own, values_of(as_paged(v, pages)));
+    return out.permute({1, 0, 2}).reshape({n, -1});
 }
 
 // The weight that LoRA makes of `weight` [out, in], whose rows are those of the projections `modules`: W +
@@ -127,7 +152,7 @@ Tensor adapted(const Tensor& weight, int64_t layer,
 
 // Mean loss of one sequence.
 Tensor loss_of(const Model& m, const ModelParameters& p, const Tensor& tokens, bool honour_windows,
-               const ReferenceSelection& selection) {
+               const ReferenceSelection& selection, const ReferencePages& pages) {
     const bool gemma = m.type.starts_with("gemma3"), four = m.norms_per_layer == 4;
     const int64_t n = tokens.size(0), d = m.head_dim;
     Tensor x = torch::embedding(p.embedding, tokens);
@@ -144,9 +169,9 @@ Tensor loss_of(const Model& m, const ModelParameters& p, const Tensor& tokens, b
             k = normed(k, w.k_norm, m);
         }
         const Tensor seen = seen_keys(n, honour_windows ? m.layers[l].window : 0, selection, l);
-        Tensor out = torch::matmul(
-            attention(m, rotated(q, by), rotated(k, by), parts[2].reshape({n, m.kv_heads, d}), seen, w.sinks),
-            w.out.t());
+        Tensor out = torch::matmul(attention(m, rotated(q, by), rotated(k, by),
+                                             parts[2].reshape({n, m.kv_heads, d}), seen, w.sinks, pages),
+                                   w.out.t());
         if (w.out_bias.defined()) out = out + w.out_bias;
         x = x + (four ? normed(out, w.post_attention_norm, m) : out);
         const auto gate_up = torch::matmul(normed(x, w.mlp_norm, m), w.gate_up.t()).chunk(2, 1);
@@ -182,7 +207,7 @@ void adapt(const Model& m, const Recipe& recipe, const Tensor& flat, ModelParame
 
 ReferenceResult reference_step(const Model& m, const at::Tensor& weights, const at::Tensor& tokens,
                                bool honour_windows, const ReferenceSelection& selection,
-                               const ReferenceAdapters& adapters) {
+                               const ReferenceAdapters& adapters, const ReferencePages& pages) {
     const torch::AutoGradMode with_gradients(true);
     const bool lora = adapters.flat.defined();
     const Tensor trained = (lora ? adapters.flat : weights).detach().clone().requires_grad_(true);
@@ -191,7 +216,7 @@ ReferenceResult reference_step(const Model& m, const at::Tensor& weights, const 
     const Tensor sequences = tokens.view({-1, tokens.size(-1)});
     Tensor loss = torch::zeros({}, torch::kDouble);
     for (const Tensor& sequence : sequences.unbind(0))
-        loss = loss + loss_of(m, p, sequence, honour_windows, selection) / sequences.size(0);
+        loss = loss + loss_of(m, p, sequence, honour_windows, selection, pages) / sequences.size(0);
     loss.backward();
     return {loss.item<double>(), trained.grad()};
 }

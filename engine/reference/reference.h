@@ -28,6 +28,15 @@ struct ReferenceSelection {
     bool operator==(const ReferenceSelection&) const = default;
 };
 
+// Pages of earlier chunks as bf16, or fp8 (e4m3) with a scale for each page and head, gives them, K after
+// rotation; the own chunk is read as it is. Gradients pass the rounding unchanged (straight through). chunk
+// 0: no such pages.
+struct ReferencePages {
+    int64_t page = 0, chunk = 0;
+    bool fp8 = true;
+    bool operator==(const ReferencePages&) const = default;
+};
+
 // LoRA: only these are trained; `flat`: in the order of adapter_list(), or undefined: none.
 struct ReferenceAdapters {
     Recipe recipe;
@@ -37,6 +46,6 @@ struct ReferenceAdapters {
 // `weights`: flat, in the order of parameter_list(); `tokens`: [N] or [batch, N], int64. Cost: O(N^2) memory.
 ReferenceResult reference_step(const Model& model, const at::Tensor& weights, const at::Tensor& tokens,
                                bool honour_windows = true, const ReferenceSelection& selection = {},
-                               const ReferenceAdapters& adapters = {});
+                               const ReferenceAdapters& adapters = {}, const ReferencePages& pages = {});
 
 }  // namespace headroom::engine

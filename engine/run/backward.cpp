@@ -158,6 +158,10 @@ Result<void> Executor::State::accumulate(const Op& op) {
     // `sums` stand for the pages from token `at` on; a window may begin inside of the first of them.
     const auto add = [&](const at::Tensor& sums, int64_t at, int half) {
         const int64_t from = std::max(piece.first, at), to = std::min(piece.last, at + sums.size(0));
+        if (to <= from) {  // units of the first page that no query sees
+            if (fresh) sums.zero_();
+            return;
+        }
         const at::Tensor more = emitted(half).narrow(0, from - piece.first, to - from);
         at::Tensor own = sums.narrow(0, from - at, to - from);
         if (!fresh) {
@@ -238,8 +242,7 @@ void Executor::State::embed_backward() {
 
 void Executor::State::add_embedding_rows(const at::Tensor& ids, const at::Tensor& rows,
                                          at::Tensor table) const {
-    if (embedding_scale_ == 1) return add_rows(ids, rows, table);
-    table.index_add_(0, ids, rows.to(table.scalar_type()), embedding_scale_);
+    add_rows(ids, rows, table, embedding_scale_);
 }
 
 }  // namespace headroom::engine

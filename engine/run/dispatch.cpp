@@ -36,7 +36,11 @@ Result<void> Executor::State::run(OpId id) {
             HEADROOM_CHECK(selection_to_host());
             break;
         case OpKind::gather_pages:
-            gather_selected();
+            if (selects_pages(plan, layer_)) {
+                gather_selected();
+            } else {
+                unpack_piece(op);
+            }
             break;
         case OpKind::attention_own:
             attention_own();

@@ -1,5 +1,6 @@
 // The pages of the past: which unit of a pool each has, where it lies there or in a slot, and when it is
 // freed.
+#include "decoder/packed_pages.h"
 #include "run/step_state.h"
 
 namespace headroom::engine {
@@ -44,6 +45,56 @@ at::Tensor Executor::State::slot_view(PageKind kind, const std::string& slot, in
                 half * (need(slot).bytes / 2) + first * token);
 }
 
+// ---- pages that are packed ----
+
+at::Tensor Executor::State::page_scales(int half, int64_t first, int64_t count) const {
+    const int64_t pages = ceil_div(plan.context.count(), plan.decisions.page.count()),
+                  heads = plan.model.kv_heads;
+    return view("page scales", {count, heads}, at::kFloat, ((layer_ * 2 + half) * pages + first) * heads * 4);
+}
+
+void Executor::State::write_pages(const at::Tensor& values, const at::Tensor& pages, int half,
+                                  int64_t first) const {
+    if (!packs_pages(plan)) {
+        pages.narrow(0, 0, values.size(0)).copy_(values);
+        return;
+    }
+    const int64_t page = plan.decisions.page.count(), count = ceil_div(values.size(0), page);
+    pack_pages(values, pages.narrow(0, 0, count * page).unflatten(0, {count, page}),
+               page_scales(half, first, count));
+}
+
+at::Tensor Executor::State::unpacked_piece(const PastPiece& piece, int half) const {
+    const int64_t page = plan.decisions.page.count(),
+                  tokens = (ceil_div(piece.last, page) - piece.first / page) * page;
+    return view("gathered pages", {tokens, plan.model.kv_heads, plan.model.head_dim}, type_,
+                half * tokens * plan.model.kv_size() * element());
+}
+
+void Executor::State::unpack_piece(const Op& op) {
+    const int64_t page = plan.decisions.page.count();
+    const PastPiece piece = piece_of(op, past_backward_);
+    const int64_t first = piece.first / page, last = ceil_div(piece.last, page);
+    for (int half = 0; half < 2; ++half) {
+        const at::Tensor out = unpacked_piece(piece, half).unflatten(0, {last - first, page});
+        const auto unpack = [&](const at::Tensor& codes, int64_t from) {
+            const int64_t count = codes.size(0) / page;
+            if (!packs_pages(plan)) {
+                out.narrow(0, from - first, count).copy_(codes.unflatten(0, {count, page}));
+                return;
+            }
+            unpack_pages(codes.unflatten(0, {count, page}), page_scales(half, from, count),
+                         out.narrow(0, from - first, count));
+        };
+        if (piece.kv != PastPlace::device) {
+            unpack(slot_view(PageKind::kv, kv_slots_.last_slot(), half, 0, (last - first) * page), first);
+            continue;
+        }
+        for (const PageRun& run : pages_.runs(PageKind::kv, layer_, first, last))
+            unpack(page_view(PageKind::kv, run, half), run.first);  // a page is one unit: none is smaller
+    }
+}
+
 PastPlace Executor::State::kv_place(int64_t chunk) const {
     return past_place(plan, plan.decisions.kv_residency, layer_, chunk * plan.decisions.chunk.count());
 }
@@ -62,12 +113,16 @@ void Executor::State::visit_past(
     const PastPiece& piece,
     const std::function<void(const at::Tensor&, const at::Tensor&, int64_t, int64_t)>& visit) const {
     const int64_t page = plan.decisions.page.count(), segment = plan.decisions.segment.count();
-    if (piece.kv != PastPlace::device) {
+    const bool unpacked = unpacks_pages(plan);
+    if (unpacked || piece.kv != PastPlace::device) {
         const int64_t before = piece.first / page * page;  // the first token of the slot
+        const auto part = [&](int half, int64_t at, int64_t keys) {
+            if (unpacked) return unpacked_piece(piece, half).narrow(0, at - before, keys);
+            return slot_view(PageKind::kv, kv_slots_.last_slot(), half, at - before, keys);
+        };
         for (int64_t at = piece.first; at < piece.last; at += segment) {
             const int64_t keys = std::min(segment, piece.last - at);
-            visit(slot_view(PageKind::kv, kv_slots_.last_slot(), 0, at - before, keys),
-                  slot_view(PageKind::kv, kv_slots_.last_slot(), 1, at - before, keys), at, keys);
+            visit(part(0, at, keys), part(1, at, keys), at, keys);
         }
         return;
     }

@@ -45,8 +45,9 @@ Result<void> Executor::State::rope() {
         return {};
     // The chunk's K and V are final: to their pages, or to the slot that they leave the device from.
     if (kv_place(chunk_) != PastPlace::device) {
-        slot_view(PageKind::kv, own_slots_.slot(), 0, 0, rows_).copy_(v.k);
-        slot_view(PageKind::kv, own_slots_.slot(), 1, 0, rows_).copy_(v.v);
+        const int64_t first = chunk_first() / plan.decisions.page.count();
+        write_pages(v.k, slot_view(PageKind::kv, own_slots_.slot(), 0, 0, rows_), 0, first);
+        write_pages(v.v, slot_view(PageKind::kv, own_slots_.slot(), 1, 0, rows_), 1, first);
         // Later chunks' enter the cache once what it holds was read.
         if (chunk_ == 0 && selects_pages(plan, layer_)) cache_own_pages(own_slots_.slot());
         return {};
@@ -58,8 +59,9 @@ Result<void> Executor::State::rope() {
         const at::Tensor k = page_view(PageKind::kv, run, 0), value = page_view(PageKind::kv, run, 1);
         const int64_t at = run.first * unit_tokens(PageKind::kv) - chunk_first(),
                       count = std::min(k.size(0), rows_ - at);
-        k.narrow(0, 0, count).copy_(v.k.narrow(0, at, count));
-        value.narrow(0, 0, count).copy_(v.v.narrow(0, at, count));
+        const int64_t of_run = run.first / pages_.parts(PageKind::kv);
+        write_pages(v.k.narrow(0, at, count), k, 0, of_run);
+        write_pages(v.v.narrow(0, at, count), value, 1, of_run);
     }
     return {};
 }

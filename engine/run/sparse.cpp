@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "decoder/block_attention.h"
+#include "decoder/packed_pages.h"
 #include "decoder/pages.h"
 #include "run/step_state.h"
 
@@ -114,10 +115,14 @@ void Executor::State::gather_selected() {
     const std::vector<PageUse::Held>& found = page_use().found;
     const int64_t parts = units_.kv, count = rows.numel() * parts;
     const int32_t* page = rows.const_data_ptr<int32_t>();
-    auto* const from = reinterpret_cast<int64_t*>(next_list(4 * count * 8));
-    int64_t* const to = from + 2 * count;
+    const bool packs = packs_pages(plan);
+    auto* const from = reinterpret_cast<int64_t*>(next_list((packs ? 6 : 4) * count * 8));
+    int64_t *const to = from + 2 * count, *const scales = to + 2 * count;
     auto* const gathered = data(need("gathered pages"));
+    const int64_t gathered_unit = unit_tokens(PageKind::kv) * plan.model.kv_size() * element(),
+                  scale_bytes = plan.model.kv_heads * 4;
     for (int half = 0; half < 2; ++half) {
+        const int64_t first_scale = packs ? reinterpret_cast<int64_t>(page_scales(half, 0, 1).data_ptr()) : 0;
         for (int64_t i = 0; i < count; ++i) {
             const auto p = static_cast<uint32_t>(page[i / parts]);
             const std::byte* source = nullptr;
@@ -133,11 +138,21 @@ void Executor::State::gather_selected() {
                 source = unit_in(kv_slots_.last_slot(), place * parts + i % parts, half);
             }
             from[half * count + i] = reinterpret_cast<int64_t>(source);
-            to[half * count + i] = reinterpret_cast<int64_t>(gathered + (half * count + i) * unit_bytes());
+            to[half * count + i] = reinterpret_cast<int64_t>(gathered + (half * count + i) * gathered_unit);
+            if (packs) scales[half * count + i] = first_scale + p * scale_bytes;
         }
     }
-    copy_pages(list_view(reinterpret_cast<std::byte*>(from), 2 * count, at::kLong),
-               list_view(reinterpret_cast<std::byte*>(to), 2 * count, at::kLong), unit_bytes());
+    const auto list = [&](int64_t* at) {
+        return list_view(reinterpret_cast<std::byte*>(at), 2 * count, at::kLong);
+    };
+    if (packs) {
+        unpack_pages({list(from), list(scales), list(to)},
+                     {plan.decisions.page.count(), plan.model.kv_heads, plan.model.head_dim}, type_);
+    } else if (unpacks_pages(plan)) {
+        convert_pages(list(from), list(to), unit_bytes(), scalar_type(plan.decisions.kv), type_);
+    } else {
+        copy_pages(list(from), list(to), unit_bytes());
+    }
     cache_loaded();
     cache_own_pages(own_slots_.last_slot());
 }

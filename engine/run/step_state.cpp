@@ -17,6 +17,8 @@ at::ScalarType scalar_type(Dtype dtype) {
             return at::kBFloat16;
         case Dtype::fp16:
             return at::kHalf;
+        case Dtype::fp8:
+            return at::kFloat8_e4m3fn;
         default:
             break;
     }

@@ -139,6 +139,13 @@ private:
     std::byte* unit_in(const std::string& buffer, int64_t unit, int half) const;
     // K (half 0) or V (half 1) of a run of units of the device's pool as [tokens, g, d].
     at::Tensor page_view(PageKind kind, const PageRun& run, int half) const;
+    // Of K (half 0) or V (half 1) of so many pages of this layer: [count, g]. Only where pages are packed.
+    at::Tensor page_scales(int half, int64_t first, int64_t count) const;
+    // Final K or V [T, g, d] of tokens from page `first` on, to their pages, which lie side by side.
+    void write_pages(const at::Tensor& values, const at::Tensor& pages, int half, int64_t first) const;
+    // All pages of a piece of the past, as attention reads them: to "gathered pages", K then V.
+    void unpack_piece(const Op& op);
+    at::Tensor unpacked_piece(const PastPiece& piece, int half) const;  // [tokens of its pages, g, d]
     // The same of a slot: `tokens` from its `first`th on.
     at::Tensor slot_view(PageKind kind, const std::string& slot, int half, int64_t first,
                          int64_t tokens) const;

@@ -77,8 +77,14 @@ Result<void> check_supported(const Plan& plan) {
     }
     if (d.gradient_pages != GradientPages::first_touch)
         return refuse("plan.gradient_pages", "'all_at_once'", "'first_touch'");
-    if (bytes_of(d.kv, 1) != bytes_of(d.weights, 1))
-        return refuse("plan.kv_dtype", "'" + std::string(name_of(d.kv)) + "'", "the dtype of the weights");
+    const bool narrower = d.kv == Dtype::bf16 && (d.weights == Dtype::fp32 || d.weights == Dtype::fp64);
+    if (d.kv != d.weights && !packs_pages(plan) && !narrower)
+        return refuse("plan.kv_dtype", "'" + std::string(name_of(d.kv)) + "'",
+                      "'fp8', the dtype of the weights, or 'bf16' beside wider ones");
+    if (packs_pages(plan) && plan.model.head_dim % 16 != 0)
+        return refuse("plan.kv_dtype",
+                      "'fp8', and heads have " + std::to_string(plan.model.head_dim) + " values",
+                      "heads of a multiple of 16 values");
     if (d.mlp_tile.count() > 0 && d.mlp_tile < plan.context) return refuse("plan.mlp_tile", "tiles", "0");
     if (d.fill_head) return refuse("plan.fill_head", "true", "false");
     if (d.logits_fp32 != 0) return refuse("plan.logits_fp32", "copies", "0");

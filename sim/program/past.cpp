@@ -39,7 +39,7 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
     const auto [unit, kv_units, gradient_units] = page_units(plan);
     kv_units_ = kv_units;
     gradient_units_ = gradient_units;
-    unpack_ = bytes_of(d.kv, 1) != bytes_of(d.weights, 1);
+    unpack_ = unpacks_pages(plan);
     stored_.assign(static_cast<size_t>(layers_), kNone);
     past_stored_ = stored_;
     gradients_stored_.assign(static_cast<size_t>(layers_), kNone);
@@ -52,6 +52,10 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
     const int64_t chunk = std::min(d.chunk.count(), plan.context.count());
     const int64_t longest_past = (chunks_ - 1) * d.chunk.count();
     if (longest_past == 0) return;
+    const bool packs = packs_pages(plan);
+    if (packs) {
+        builder.buffer("page scales", Tier::device, Category::page_tables, page_scale_bytes(plan).count());
+    }
     int64_t visible_most = 0;
     bool any_dense = false, any_sparse = false;
     for (int64_t l = 0; l < layers_; ++l) {
@@ -83,10 +87,11 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         const int64_t selections = selection_layout(plan).bytes(layers_);
         builder.buffer("selections", Tier::device, Category::selection, selections);
         builder.buffer("host selections", Tier::host, Category::selection, selections);
-        // Source and target of K and of V of each unit of each page that is selected, or of the chunk's own.
+        // Source and target of K and of V of each unit of each page that is selected, or of the chunk's own;
+        // and their scales.
         builder.buffer("page lists", Tier::host, Category::page_tables,
                        kPageLists * round_up(std::max(gathered_pages, pages_of(chunk)) *
-                                                 std::max(kv_units_, gradient_units_) * 4 * 8,
+                                                 std::max(kv_units_, gradient_units_) * (packs ? 6 : 4) * 8,
                                              kAlignment));
         builder.buffer("scores", Tier::device, Category::selection,
                        selection_scratch_bytes(chunk, std::min(a.block, chunk), s.kv_heads, past_pages));

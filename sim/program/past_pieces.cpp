@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "program/layer.h"
+#include "program/page_units.h"
 
 namespace headroom {
 
@@ -39,7 +40,7 @@ std::vector<PastPiece> past_pieces(const Plan& plan, int64_t chunk, int64_t laye
     const int64_t end = chunk * chunk_tokens, begin = end - visible_past(plan, chunk, layer);
     const int64_t piece_tokens = past_piece_tokens(plan);
     const bool gradients = backward || d.load_gradients_forward;
-    const bool unpack = bytes_of(d.kv, 1) != bytes_of(d.weights, 1);
+    const bool unpack = unpacks_pages(plan);
     std::vector<int64_t> cuts{begin, end};
     const auto cut = [&](int64_t at) {
         if (at > begin && at < end) cuts.push_back(at);

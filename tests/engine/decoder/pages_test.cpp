@@ -26,6 +26,22 @@ TEST(CopyPages, EachToItsPlace) {
                  c10::Error);
 }
 
+TEST(ConvertPages, EachToItsPlaceAndType) {
+    const at::Tensor from = drawn({5, 3, 2, 8}, 1, at::kFloat);
+    at::Tensor to = at::zeros({6, 3, 2, 8}, at::kBFloat16), back = at::zeros({5, 3, 2, 8}, at::kDouble);
+    convert_pages(addresses_of(from, {4, 0}, at::kCPU), addresses_of(to, {1, 5}, at::kCPU), 3 * 2 * 8 * 4,
+                  at::kFloat, at::kBFloat16);
+    EXPECT_TRUE(to[1].equal(from[4].to(at::kBFloat16)));
+    EXPECT_TRUE(to[5].equal(from[0].to(at::kBFloat16)));
+    EXPECT_EQ(to[0].abs().max().item<float>(), 0);
+    convert_pages(addresses_of(to, {5}, at::kCPU), addresses_of(back, {2}, at::kCPU), 3 * 2 * 8 * 2,
+                  at::kBFloat16, at::kDouble);
+    EXPECT_TRUE(back[2].equal(from[0].to(at::kBFloat16).to(at::kDouble)));
+    EXPECT_THROW(convert_pages(addresses_of(to, {5}, at::kCPU), addresses_of(back, {2, 3}, at::kCPU), 96,
+                               at::kBFloat16, at::kDouble),
+                 c10::Error);
+}
+
 RC_GTEST_PROP(EmissionsByPage, NamesEveryEmissionOnceUnderItsPage, ()) {
     const int64_t blocks = *rc::gen::inRange(0, 9), pages = *rc::gen::inRange(1, 9);
     const auto values = *rc::gen::container<std::vector<int32_t>>(static_cast<size_t>(blocks * pages),

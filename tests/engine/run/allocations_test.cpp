@@ -101,8 +101,8 @@ int64_t requests_on_the_gpu() {
 }
 
 // A bf16 run: kernels and libraries work in planned buffers.
-void expect_none(Plan plan, const std::string& what) {
-    plan.recipe.gradients = plan.recipe.states = Dtype::fp32;
+void expect_none(Plan plan, const std::string& what, Dtype gradients = Dtype::fp32) {
+    plan.recipe.gradients = plan.recipe.states = gradients;
     plan.decisions.loss_tile = Tokens(16);
     plan.decisions.staging_slot = Bytes(64 * 2 * 32 * 2);
     const at::Device device("cuda:0");
@@ -118,6 +118,9 @@ TEST(Allocations, NoneOnAGpu) {
     if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
     const Plan base = small_plan({"qwen2", true, false, 0, ""}, Dtype::bf16, 300, 64, 16);
     expect_none(base, "dense");
+    expect_none(base, "gradients and states in bf16", Dtype::bf16);
+    expect_none(small_plan({"gemma3_text", false, true, 0, "linear", true, true}, Dtype::bf16, 300, 64, 16),
+                "four norms, embeddings that are scaled", Dtype::bf16);
     expect_none(small_plan({"qwen3", false, true, 0, "", true}, Dtype::bf16, 300, 64, 16),
                 "norms of queries and keys");
     Plan checkpoints = base;
@@ -131,6 +134,10 @@ TEST(Allocations, NoneOnAGpu) {
     expect_none(offload, "offload");
     expect_none(sparse(base, 5, 16, 1, 2), "sparse");
     expect_none(sparse(base, 5, 64, 1, 2), "sparse, a selection for each chunk");
+    for (Plan packed : {offload, sparse(offload, 5, 64, 1, 2), sparse(base, 5, 16, 1, 2)}) {
+        packed.decisions.kv = Dtype::fp8;
+        expect_none(packed, "pages in fp8");
+    }
     Plan adapters = base;
     adapters.recipe.lora_rank = 8;
     adapters.recipe.lora_targets = {"q", "k", "v", "o", "gate", "up", "down"};

@@ -36,7 +36,12 @@ TEST(Supported, RefusalsNameTheKey) {
         {"plan.gradients_home", [](Plan& p) { p.decisions.gradients_home = Home::ranks; }},
         {"plan.states_home", [](Plan& p) { p.decisions.states_home = Home::ranks; }},
         {"plan.gradient_pages", [](Plan& p) { p.decisions.gradient_pages = GradientPages::all_at_once; }},
-        {"plan.kv_dtype", [](Plan& p) { p.decisions.kv = Dtype::fp8; }},
+        {"plan.kv_dtype", [](Plan& p) { p.decisions.kv = Dtype::fp16; }},
+        {"plan.kv_dtype",
+         [](Plan& p) {
+             p.decisions.kv = Dtype::fp8;
+             p.model.head_dim = 24;
+         }},
         {"plan.kv_gradients_dtype", [](Plan& p) { p.decisions.kv_gradients = Dtype::fp8; }},
         {"plan.kv_gradients_dtype", [](Plan& p) { p.decisions.kv_gradients = Dtype::fp64; }},
         {"plan.page",

@@ -288,6 +288,37 @@ TEST(Past, PiecesFillASlotWithWholeSegments) {
     EXPECT_EQ(past_piece_tokens(plan), 2 * 8);
 }
 
+// Codes of a byte travel; the scales of all pages stay on the device; what is read is unpacked first.
+TEST(Past, PackedPagesTravelAsCodesAndAreUnpackedWhereTheyAreRead) {
+    for (const bool sparse : {false, true}) {
+        Plan wide = offloaded(), packed = wide;
+        wide.decisions.attention.sparse = packed.decisions.attention.sparse = sparse;
+        packed.decisions.kv = Dtype::fp8;
+        const Program a = passed(wide), b = passed(packed);
+        EXPECT_EQ(bytes_of_kind(b, OpKind::load_pages) * 2, bytes_of_kind(a, OpKind::load_pages));
+        EXPECT_EQ(bytes_of_kind(b, OpKind::store_pages) * 2, bytes_of_kind(a, OpKind::store_pages));
+        EXPECT_EQ(bytes_of_kind(b, OpKind::store_page_gradients),
+                  bytes_of_kind(a, OpKind::store_page_gradients));
+        const auto bytes = [](const Program& p, const std::string& name) {
+            int64_t sum = 0;
+            for (const Buffer& buffer : p.buffers) sum += buffer.name == name ? buffer.bytes : 0;
+            return sum;
+        };
+        const int64_t pages = ceil_div(packed.context.count(), packed.decisions.page.count());
+        EXPECT_EQ(bytes(a, "page scales"), 0);
+        EXPECT_EQ(bytes(b, "page scales"), 3 * 2 * pages * packed.model.kv_heads * 4);  // three layers
+        EXPECT_EQ(bytes(b, "page lists") * 4, bytes(a, "page lists") * (sparse ? 6 : 0));
+        // Every attention to the past reads what a gather before it made.
+        int64_t gathers = 0, reads = 0;
+        for (const Op& op : b.ops) {
+            gathers += op.kind == OpKind::gather_pages ? 1 : 0;
+            reads += op.kind == OpKind::attention_past || op.kind == OpKind::attention_past_backward ? 1 : 0;
+        }
+        EXPECT_EQ(gathers, reads);
+        EXPECT_GT(reads, 0);
+    }
+}
+
 TEST(Past, DiskPagesPassThroughTheHost) {
     Plan plan = offloaded();
     plan.decisions.kv_residency.disk_chunks = 2;  // chunks 3 and 4; 4 has no reader
