@@ -109,4 +109,34 @@ void sum_pages(const at::Tensor& emissions, const PageSums& sums, at::ScalarType
     }
 }
 
+void add_page_rows(const PageRows& pages, at::ScalarType page_type, at::ScalarType row_type, int64_t columns,
+                   int64_t stride, int64_t most_tokens) {
+    const int64_t count = pages.sources.size(0);
+    TORCH_CHECK(is_list(pages.sources, at::kLong, count) && is_list(pages.destinations, at::kLong, count) &&
+                    is_list(pages.tokens, at::kInt, count),
+                "add_page_rows: lists are int64, int64 and int32 for ", count, " pages");
+    const int64_t* from = pages.sources.const_data_ptr<int64_t>();
+    const int64_t* to = pages.destinations.const_data_ptr<int64_t>();
+    const int32_t* tokens = pages.tokens.const_data_ptr<int32_t>();
+    if (pages.sources.is_cuda()) {
+        TORCH_CHECK(row_type == at::kBFloat16 && columns % 8 == 0 &&
+                        (page_type == at::kBFloat16 || page_type == at::kFloat),
+                    "add_page_rows: on a GPU rows are bf16, of a multiple of 8 values, pages bf16 or fp32");
+        const kernels::PageRows lists{from, to, tokens, count, most_tokens};
+        if (page_type == at::kFloat) {
+            kernels::add_page_rows<float>(lists, columns, stride, current_stream());
+        } else {
+            kernels::add_page_rows<kernels::bf16>(lists, columns, stride, current_stream());
+        }
+        return check_launch("add_page_rows");
+    }
+    for (int64_t i = 0; i < count; ++i) {
+        const at::Tensor page = at::from_blob(reinterpret_cast<void*>(from[i]), {tokens[i], columns},
+                                              at::TensorOptions().dtype(page_type));
+        at::Tensor rows = at::from_blob(reinterpret_cast<void*>(to[i]), {tokens[i], columns}, {stride, 1},
+                                        at::TensorOptions().dtype(row_type));
+        rows.add_(page);
+    }
+}
+
 }  // namespace headroom::engine

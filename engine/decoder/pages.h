@@ -43,4 +43,17 @@ struct PageSums {
 // emissions are bf16, pages bf16 or fp32; on the CPU any floating types. Throws c10::Error on others.
 void sum_pages(const at::Tensor& emissions, const PageSums& sums, at::ScalarType type);
 
+// Pages to add: page i has tokens[i] rows.
+struct PageRows {
+    at::Tensor sources;  // [N] int64: addresses of pages
+    at::Tensor
+        destinations;   // [N] int64: addresses of the first value of the first row that each is added to
+    at::Tensor tokens;  // [N] int32
+};
+// Rows of `columns` values of `row_type`, `stride` values apart, += those of pages of `page_type`, each
+// rounded once. No row twice; no page has more than `most_tokens`. On a GPU rows are bf16, pages bf16 or
+// fp32, columns a multiple of 8.
+void add_page_rows(const PageRows& pages, at::ScalarType page_type, at::ScalarType row_type, int64_t columns,
+                   int64_t stride, int64_t most_tokens);
+
 }  // namespace headroom::engine

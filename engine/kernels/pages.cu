@@ -89,7 +89,34 @@ __global__ void sum_columns(const bf16* emissions, int64_t values, const PageSum
     write_page(page, sum);
 }
 
+// A row of the grid: one page.
+template <class Page>
+__global__ void __launch_bounds__(kThreads)
+    add_rows_of(const PageRows pages, int64_t columns, int64_t stride) {
+    const int64_t wide = columns / kWide, all = pages.tokens[blockIdx.y] * wide;
+    const Page* from = reinterpret_cast<const Page*>(pages.sources[blockIdx.y]);
+    bf16* to = reinterpret_cast<bf16*>(pages.destinations[blockIdx.y]);
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x; i < all;
+         i += static_cast<int64_t>(gridDim.x) * kThreads) {
+        float sum[kWide] = {};
+        bf16* row = to + i / wide * stride + i % wide * kWide;
+        add_page(row, sum);
+        add_page(from + i * kWide, sum);
+        write_page(row, sum);
+    }
+}
+
 }  // namespace
+
+template <class Page>
+void add_page_rows(const PageRows& pages, int64_t columns, int64_t stride, cudaStream_t stream) {
+    const int64_t most = pages.most_tokens * columns / kWide, blocks = (most + kThreads - 1) / kThreads;
+    if (pages.count == 0 || most == 0) return;
+    const dim3 grid(static_cast<unsigned>(std::min<int64_t>(blocks, 16)), static_cast<unsigned>(pages.count));
+    add_rows_of<Page><<<grid, kThreads, 0, stream>>>(pages, columns, stride);
+}
+template void add_page_rows<bf16>(const PageRows&, int64_t, int64_t, cudaStream_t);
+template void add_page_rows<float>(const PageRows&, int64_t, int64_t, cudaStream_t);
 
 void copy_pages(const uint64_t* sources, const uint64_t* destinations, int64_t count, int64_t bytes,
                 int64_t most_blocks, cudaStream_t stream) {

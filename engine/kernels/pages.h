@@ -33,6 +33,18 @@ struct PageSums {
 template <class Page>
 void sum_pages(const bf16* emissions, int64_t values, const PageSums& sums, cudaStream_t stream);
 
+// Rows of `columns` values (a multiple of 8) += those of pages: page i has tokens[i] of them, one after the
+// other from sources[i] on, and they are added to the rows from destinations[i] on, `stride` values apart. In
+// fp32, rounded once. Page: bf16 or float. No row twice. Everything aligned to 16 bytes.
+struct PageRows {
+    const int64_t* sources;
+    const int64_t* destinations;
+    const int32_t* tokens;
+    int64_t count, most_tokens;  // pages; the largest of tokens
+};
+template <class Page>
+void add_page_rows(const PageRows& pages, int64_t columns, int64_t stride, cudaStream_t stream);
+
 // out [ceil(tokens / page), columns] = means over each page's tokens; rows of keys are `stride` values apart.
 void page_means(const bf16* keys, bf16* out, int64_t tokens, int64_t columns, int64_t stride, int64_t page,
                 cudaStream_t stream);

@@ -196,6 +196,7 @@ std::string Executor::State::gradient_slot(bool fresh) const {
 
 void Executor::State::add_own_sums() {
     if (chunk_ + 1 == plan.chunks()) return;  // no later chunk attended it
+    if (selects_pages(plan, layer_)) return add_own_selected_sums();
     const Model& m = plan.model;
     const int64_t page = plan.decisions.page.count();
     const at::Tensor d_qkv = rows("d qkv", m.q_size() + 2 * m.kv_size());
@@ -215,14 +216,11 @@ void Executor::State::add_own_sums() {
                     run.first * unit_tokens(PageKind::gradient) - chunk_first(), half);
             continue;
         }
-        // In the slot they lie by page, wherever the host keeps them; what no later chunk chose has none.
-        const PageCache& cache = gradient_cache_[static_cast<size_t>(layer_)];
-        const auto in_slot = [&](int64_t p) {
-            return cache.slot(static_cast<uint32_t>(p)) < 0 && host_pages_.has(PageKind::gradient, layer_, p);
-        };
+        // In the slot they lie by page, wherever the host keeps them; what no later chunk's window reaches
+        // has none.
+        const auto in_slot = [&](int64_t p) { return host_pages_.has(PageKind::gradient, layer_, p); };
         for (int64_t p = first; p < last; ++p) {
-            const int64_t at = (p - first) * page, held = cache.slot(static_cast<uint32_t>(p));
-            if (held >= 0) add(cache_view(held, half), at, half);
+            const int64_t at = (p - first) * page;
             if (!in_slot(p)) continue;
             int64_t end = p + 1;  // neighbours in one call
             while (end < last && in_slot(end)) ++end;

@@ -56,15 +56,6 @@ std::byte* Executor::State::in_cache(PageKind kind, int64_t slot, int64_t part, 
            part * unit_bytes();
 }
 
-// dK (half 0) or dV (1) of one page, [page, g, d].
-at::Tensor Executor::State::cache_view(int64_t slot, int half) const {
-    return at::for_blob(in_cache(PageKind::gradient, slot, 0, half),
-                        {plan.decisions.page.count(), plan.model.kv_heads, plan.model.head_dim})
-        .options(arena.options().dtype(scalar_type(plan.decisions.kv_gradients)))
-        .target_device(arena.device())
-        .make_tensor();
-}
-
 void Executor::State::add_cache_moves(PageKind kind, int64_t slot, const std::string& staging, int64_t place,
                                       bool to_cache) {
     const int64_t parts = pages_.parts(kind);

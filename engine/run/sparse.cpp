@@ -264,6 +264,48 @@ Result<void> Executor::State::sum_selected() {
     return {};
 }
 
+// The sums of the chunk's own pages that later chunks chose, wherever they are, to its dK and dV.
+void Executor::State::add_own_selected_sums() {
+    const Model& m = plan.model;
+    const int64_t page = plan.decisions.page.count(), first = chunk_first() / page,
+                  pages = ceil_div(rows_, page), parts = units_.gradient,
+                  unit = unit_tokens(PageKind::gradient), row = m.q_size() + 2 * m.kv_size();
+    const PageCache& cache = gradient_cache_[static_cast<size_t>(layer_)];
+    const bool here = gradient_place(chunk_) == PastPlace::device;
+    const auto source = [&](int64_t p, int64_t part, int half) -> const std::byte* {
+        if (here) {
+            if (!pages_.has(PageKind::gradient, layer_, p)) return nullptr;
+            return unit_in("page pool", pages_.unit(PageKind::gradient, layer_, p, part), half);
+        }
+        if (const int64_t held = cache.slot(static_cast<uint32_t>(p)); held >= 0)
+            return in_cache(PageKind::gradient, held, part, half);
+        if (!host_pages_.has(PageKind::gradient, layer_, p)) return nullptr;
+        return unit_in(own_gradient_slots_.last_slot(), (p - first) * parts + part, half);
+    };
+    const int64_t most = 2 * pages * parts;
+    auto* const from = reinterpret_cast<int64_t*>(next_list(most * (2 * 8 + 4)));
+    int64_t* const to = from + most;
+    auto* const tokens = reinterpret_cast<int32_t*>(to + most);
+    std::byte* const rows_at = data(need("d qkv"));
+    int64_t count = 0;
+    for (int half = 0; half < 2; ++half) {
+        for (int64_t i = 0; i < pages * parts; ++i) {
+            const std::byte* sums = source(first + i / parts, i % parts, half);
+            if (sums == nullptr || i * unit >= rows_) continue;
+            from[count] = reinterpret_cast<int64_t>(sums);
+            to[count] = reinterpret_cast<int64_t>(
+                rows_at + (i * unit * row + m.q_size() + half * m.kv_size()) * element());
+            tokens[count++] = static_cast<int32_t>(std::min(unit, rows_ - i * unit));
+        }
+    }
+    if (count == 0) return;
+    const auto list = [&](void* at, at::ScalarType type) {
+        return list_view(static_cast<std::byte*>(at), count, type);
+    };
+    add_page_rows({list(from, at::kLong), list(to, at::kLong), list(tokens, at::kInt)},
+                  scalar_type(plan.decisions.kv_gradients), type_, m.kv_size(), row, unit);
+}
+
 Result<void> Executor::State::store_selected_gradients() {
     const std::vector<PlacedPage> pages = stored_gradients();
     for (const PlacedPage& p : pages) {

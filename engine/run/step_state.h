@@ -239,6 +239,7 @@ private:
     Result<void> load_selected_gradients();
     Result<void> load_own_selected_gradients();
     Result<void> sum_selected();
+    void add_own_selected_sums();
     Result<void> store_selected_gradients();
 
     // cache.cpp
@@ -246,7 +247,6 @@ private:
     const PageUse& page_use();
     const PageCache& cache_in_work() const;
     std::byte* in_cache(PageKind kind, int64_t slot, int64_t part, int half) const;
-    at::Tensor cache_view(int64_t slot, int half) const;
     // Adds the moves of one page between its slot in the cache and its place in a staging slot to moves_.
     void add_cache_moves(PageKind kind, int64_t slot, const std::string& staging, int64_t place,
                          bool to_cache);

@@ -42,6 +42,23 @@ TEST(ConvertPages, EachToItsPlaceAndType) {
                  c10::Error);
 }
 
+// Two pages, the second ragged, to rows that lie apart and have other values beside them.
+TEST(AddPageRows, AddsEachPageToItsRows) {
+    for (const auto& [page_type, row_type] :
+         {std::pair{at::kDouble, at::kDouble}, {at::kFloat, at::kDouble}, {at::kBFloat16, at::kBFloat16}}) {
+        const at::Tensor pages = drawn({3, 4, 16}, 1, page_type), before = drawn({12, 40}, 2, row_type);
+        at::Tensor rows = before.clone();
+        const at::Tensor places = rows.narrow(1, 8, 16);
+        const at::Tensor to = addresses_of(places, {5, 0}, at::kCPU);
+        add_page_rows({addresses_of(pages, {2, 1}, at::kCPU), to, at::tensor({4, 3}, at::kInt)}, page_type,
+                      row_type, 16, 40, 4);
+        at::Tensor expected = before.clone();
+        expected.narrow(0, 5, 4).narrow(1, 8, 16).add_(pages[2]);
+        expected.narrow(0, 0, 3).narrow(1, 8, 16).add_(pages[1].narrow(0, 0, 3));
+        EXPECT_TRUE(rows.equal(expected));
+    }
+}
+
 RC_GTEST_PROP(EmissionsByPage, NamesEveryEmissionOnceUnderItsPage, ()) {
     const int64_t blocks = *rc::gen::inRange(0, 9), pages = *rc::gen::inRange(1, 9);
     const auto values = *rc::gen::container<std::vector<int32_t>>(static_cast<size_t>(blocks * pages),

@@ -45,5 +45,22 @@ TEST_F(Kernels, SumPages) {
     }
 }
 
+TEST_F(Kernels, AddPageRows) {
+    const int64_t page = 32, columns = 4 * 72, stride = 3 * columns;
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+        const at::Tensor pages = drawn({5, page, columns}, 1, type), pages_gpu = pages.cuda();
+        at::Tensor rows = drawn({5 * page, stride}, 2), rows_gpu = rows.cuda();
+        const at::Tensor tokens = at::tensor({32, 7, 32}, at::kInt);
+        const auto lists = [&](const at::Tensor& of, const at::Tensor& to, const at::Device& device) {
+            return PageRows{addresses_of(of, {4, 0, 2}, device),
+                            addresses_of(to.narrow(1, columns, columns), {0, 96, 32}, device),
+                            tokens.to(device)};
+        };
+        add_page_rows(lists(pages, rows, at::kCPU), type, at::kBFloat16, columns, stride, page);
+        add_page_rows(lists(pages_gpu, rows_gpu, at::kCUDA), type, at::kBFloat16, columns, stride, page);
+        EXPECT_TRUE(rows_gpu.cpu().equal(rows));
+    }
+}
+
 }  // namespace
 }  // namespace headroom::engine::test

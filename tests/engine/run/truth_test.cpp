@@ -79,7 +79,8 @@ ReferenceSelection selection_of(const SmallRun& run) {
     return selection;
 }
 
-Errors errors_of(const Plan& plan, const at::Device& device = at::kCPU) {
+// `most`: above which a single parameter's error is a fault.
+Errors errors_of(const Plan& plan, const at::Device& device = at::kCPU, double most = 0.1) {
     SmallRun run(plan, {}, device);
     const StepResult got = run.step();
     const bool lora = plan.recipe.lora_rank > 0;
@@ -90,7 +91,7 @@ Errors errors_of(const Plan& plan, const at::Device& device = at::kCPU) {
         const double error = relative_error(gradients.narrow(0, p.offset, p.elements()),
                                             truth.gradients.narrow(0, p.offset, p.elements()));
         if (!(error <= errors.worst)) errors.worst = error;  // NaN too
-        EXPECT_LT(error, 0.1) << p.weight.name;
+        EXPECT_LT(error, most) << p.weight.name;
     }
     return errors;
 }
@@ -588,7 +589,8 @@ TEST(Truth, PackedPagesOnAGpu) {
             plan.decisions.page_copy = copy;
             plan.decisions.wavefront = 2;
             plan.decisions.page_cache = Bytes(cache * 3 * 7 * 3 * 1024);
-            const Errors errors = errors_of(plan, at::Device("cuda:0"));
+            // The bias of the keys, which softmax all but ignores, is a small difference of large terms.
+            const Errors errors = errors_of(plan, at::Device("cuda:0"), 0.25);
             std::printf("fp8 pages, block %ld: %.2e, worst %.2e\n", block, errors.whole, errors.worst);
             EXPECT_LT(errors.whole, kBf16);
             SmallRun run(plan, {}, at::Device("cuda:0"));
