@@ -9,11 +9,13 @@
 #include <QDialog>
 #include <QDropEvent>
 #include <QHeaderView>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QScrollBar>
+#include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
@@ -24,6 +26,8 @@
 #include "gui/app/settings.h"
 #include "gui/app/sidecar.h"
 #include "gui/view/view.h"
+#include "search/answer.h"
+#include "timeline/excerpt.h"
 
 namespace headroom::gui::test {
 namespace {
@@ -73,6 +77,37 @@ TEST(MainWindow, TheFirstPageOpensAShippedScenario) {
     EXPECT_EQ(window.current_view()->objectName(), "verdict");
     EXPECT_TRUE(window.windowTitle().contains("qwen2.5-7b-64k-exact-h200.toml"));
     EXPECT_TRUE(recent_files().first().endsWith("qwen2.5-7b-64k-exact-h200.toml"));
+}
+
+// Of a long run some chunks may be all that was kept: the window says so.
+TEST(MainWindow, AnExcerptSaysWhatItIs) {
+    const Result<Plan> plan = [] {
+        const Result<Scenario> s = read_scenario(shipped("tiny-cpu"), HEADROOM_SOURCE_DIR);
+        return answer(*s).transform([](const Answer& a) { return a.plan; });
+    }();
+    ASSERT_TRUE(plan) << plan.error().text();
+    const Result<Timeline> whole = predict(*plan);
+    ASSERT_TRUE(whole) << whole.error().text();
+    const Result<Timeline> kept = excerpt(*whole, {{0, 2}, 50}, "");
+    ASSERT_TRUE(kept) << kept.error().text();
+    QTemporaryDir folder;
+    const std::filesystem::path file = folder.filePath("kept.trace.json.gz").toStdString();
+    ASSERT_TRUE(write_timeline(*kept, file));
+    MainWindow window;
+    window.show();
+    window.open(file);
+    ASSERT_TRUE(answered(window));
+    const auto said = [&] {
+        QString all;
+        for (const QLabel* l : window.statusBar()->findChildren<QLabel*>()) all += l->text();
+        return all;
+    };
+    EXPECT_TRUE(said().contains("those of chunks 0, 2")) << said().toStdString();
+    EXPECT_TRUE(said().contains("of the whole step")) << said().toStdString();
+    ASSERT_TRUE(write_timeline(*whole, file));
+    window.open(file);
+    ASSERT_TRUE(answered(window));
+    EXPECT_EQ(said(), "");
 }
 
 TEST(MainWindow, AFileCanBeDropped) {

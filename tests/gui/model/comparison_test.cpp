@@ -6,6 +6,7 @@
 
 #include "gui/make_timeline.h"
 #include "gui/model/comparison_model.h"
+#include "timeline/excerpt.h"
 
 namespace headroom::gui::test {
 namespace {
@@ -51,6 +52,23 @@ TEST(Comparison, FindsTheOpThatDiffersMostOfEveryKindAndStream) {
     EXPECT_EQ(c->worst_of_stream[static_cast<size_t>(Stream::to_device)], 1u);
     EXPECT_EQ(c->worst_of_stream[static_cast<size_t>(Stream::disk)], kNone);
     EXPECT_EQ(compared(0)->worst, 0u) << "of equals the first";
+}
+
+// What was kept of a run beside the whole prediction: the prediction is cut like it, either way round.
+TEST(Comparison, AnExcerptIsComparedWithItsPartOfTheOther) {
+    const StepPtr whole = step(0, false);
+    Result<Timeline> kept = excerpt(step(50, true)->timeline, {{1}, 100}, "");
+    ASSERT_TRUE(kept) << kept.error().text();
+    const StepPtr part = make_step("kept", std::move(*kept));
+    ASSERT_LT(part->timeline.ops.size(), whole->timeline.ops.size());
+    for (const bool first : {false, true}) {
+        const Result<ComparisonPtr> c = first ? compare_steps(part, whole) : compare_steps(whole, part);
+        ASSERT_TRUE(c) << c.error().text();
+        EXPECT_EQ((*c)->predicted->timeline.ops.size(), (*c)->measured->timeline.ops.size());
+        EXPECT_EQ((*c)->figures.unmatched_ops, 0);
+        EXPECT_EQ((*c)->figures.excerpt, "3 of 4 operations: those of chunks 1");
+        EXPECT_EQ((*c)->predicted->timeline.memory.size(), whole->timeline.memory.size());
+    }
 }
 
 TEST(Comparison, RowsHaveAPlaceInTheStep) {
