@@ -47,6 +47,28 @@ TEST(Answer, MoreOfAnythingIsNeverSlower) {
     }
 }
 
+// Four million tokens of Qwen2.5-7B on one H200 beside 96 GiB of pinned host memory: fp8 pages fit with any of
+// these recipes, bf16 pages with none.
+TEST(Answer, FourMillionTokensFitInFp8Pages) {
+    for (const std::vector<std::string>& recipe :
+         {std::vector<std::string>{"training.optimizer=sgd"},
+          {"training.optimizer=adamw8bit"},
+          {"training.optimizer=adamw", "training.states=bf16"}}) {
+        for (const bool fp8 : {true, false}) {
+            std::vector<std::string> set = recipe;
+            if (!fp8) set.insert(set.end(), {"plan.kv_dtype=bf16", "budget.disk=0"});
+            const Result<Scenario> s =
+                read_scenario(source() / "scenarios" / "qwen2.5-7b-4m-h200.toml", source(), set);
+            ASSERT_TRUE(s) << s.error().text();
+            const Result<Answer> found = answer(*s, plain());
+            ASSERT_TRUE(found) << found.error().text();
+            EXPECT_EQ(found->fits(), fp8) << recipe.back();
+            EXPECT_EQ(found->plan.decisions.kv, fp8 ? Dtype::fp8 : Dtype::bf16);
+            EXPECT_EQ(found->plan.budget.host, Bytes(96 * kGiB));
+        }
+    }
+}
+
 TEST(Remedies, FitWhenWrittenIntoTheScenario) {
     const std::string text = on_h200("Qwen2.5-7B", "1Mi",
                                      "strategy = \"chunked\"\nchunk = 8192\nstates_home = \"device\"\nkv = "
