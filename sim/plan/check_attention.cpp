@@ -13,6 +13,13 @@ Result<void> check_share(const std::string& where, const char* key, double share
                 "a share from 0 to 1");
 }
 
+Result<void> check_exponent(const std::string& where, const char* key, double value, double low,
+                            double high) {
+    if (value >= low && value <= high) return {};  // false for a NaN
+    return fail(key_place(where, std::string("selection.") + key), fmt::format("{}", value),
+                fmt::format("{} to {}", low, high));
+}
+
 // A recorded selection counts for exactly the pages, chunks and blocks that it was recorded with.
 Result<void> check_record(const Plan& p, const std::string& where, const RecordedSelection& record) {
     const Decisions& d = p.decisions;
@@ -40,8 +47,11 @@ Result<void> check_record(const Plan& p, const std::string& where, const Recorde
 }  // namespace
 
 Result<void> check_attention(const Plan& p, const std::string& where) {
-    HEADROOM_CHECK(check_share(where, "block_reuse", p.selection.block_reuse));
-    HEADROOM_CHECK(check_share(where, "chunk_reuse", p.selection.chunk_reuse));
+    const SelectionModel& s = p.selection;
+    HEADROOM_CHECK(check_share(where, "block_reuse", s.block_reuse));
+    HEADROOM_CHECK(check_share(where, "chunk_reuse", s.chunk_reuse));
+    HEADROOM_CHECK(check_exponent(where, "popularity", s.popularity, 0, kMaxPopularity));
+    HEADROOM_CHECK(check_exponent(where, "recency", s.recency, kMinRecency, kMaxRecency));
     const Attention& a = p.decisions.attention;
     const std::string key = "plan.attention.";
     HEADROOM_CHECK(check_range(where, key + "sink", a.sink, 0, kMaxContext, "pages"));

@@ -116,10 +116,13 @@ Json json_of(const Recipe& r) {
 }
 
 Json json_of(const SelectionModel& s) {
-    return {{"block_reuse", s.block_reuse},
-            {"chunk_reuse", s.chunk_reuse},
-            {"seed", s.seed},
-            {"source", s.source}};
+    Json out{{"block_reuse", s.block_reuse}, {"chunk_reuse", s.chunk_reuse}};
+    // Left out where they change nothing: a plan of before there were these has the same text and hash.
+    if (s.popularity != 0) out["popularity"] = s.popularity;
+    if (s.recency != 0) out["recency"] = s.recency;
+    out["seed"] = s.seed;
+    out["source"] = s.source;
+    return out;
 }
 
 // Tokens and bytes say so in their key; other types are their own unit.

@@ -34,6 +34,9 @@ Result<void> read_recipe(TableReader& table, Recipe& out) {
 Result<void> read_selection_model(TableReader& table, SelectionModel& out) {
     HEADROOM_CHECK(table.read("block_reuse", out.block_reuse));
     HEADROOM_CHECK(table.read("chunk_reuse", out.chunk_reuse));
+    // Left out of a plan file where they are 0.
+    if (table.find_optional("popularity")) HEADROOM_CHECK(table.read("popularity", out.popularity));
+    if (table.find_optional("recency")) HEADROOM_CHECK(table.read("recency", out.recency));
     HEADROOM_CHECK(table.read("seed", out.seed));
     return table.read("source", out.source);
 }

@@ -4,28 +4,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "base/units.h"
 #include "plan/decisions.h"
+#include "plan/page_weights.h"
 
 namespace headroom {
 namespace {
-
-// splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014). The range mapping
-// by multiply and shift is biased by less than range / 2^32, which the model does not notice.
-class Draw {
-public:
-    explicit Draw(uint64_t seed) : state_(seed) {}
-    uint64_t below(uint64_t range) {
-        uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return (((z ^ (z >> 31)) >> 32) * range) >> 32;
-    }
-
-private:
-    uint64_t state_;
-};
 
 // The distinct pages of one chunk. Both the list and the bits are kept: a short list is sorted, a long one is
 // read off the bits in order, whichever touches less memory.
@@ -69,7 +55,8 @@ public:
 
     // The next block keeps `keep` of the picks, chosen at random, and draws the others from [first, end).
     // Needs end - first >= count, so that a page that is not held is always there.
-    void next(int64_t keep, int64_t end, Draw& draw, Union& chunk) {
+    // `weights`: null: all pages alike.
+    void next(int64_t keep, int64_t end, const PageWeights* weights, Draw& draw, Union& chunk) {
         const size_t kept = std::min<size_t>(keep, picks_.size());
         if (kept == 0) release_all();
         while (picks_.size() > kept) {
@@ -77,8 +64,12 @@ public:
             held_[picks_.back()] = 0;
             picks_.pop_back();
         }
+        // Once most of what the weights favour is held, any page will do.
+        int64_t by_weight = weights != nullptr ? kTries * count_ : 0;
         while (static_cast<int64_t>(picks_.size()) < count_) {
-            const auto page = static_cast<uint32_t>(first_ + draw.below(end - first_));
+            const bool weighted = by_weight-- > 0;
+            const auto page =
+                weighted ? weights->page(draw) : static_cast<uint32_t>(first_ + draw.below(end - first_));
             if (held_[page] != 0) continue;
             held_[page] = 1;
             picks_.push_back(page);
@@ -94,6 +85,7 @@ public:
     }
 
 private:
+    static constexpr int64_t kTries = 4;  // per pick
     std::vector<uint8_t> held_;
     std::vector<uint32_t> picks_;
     int64_t first_, count_;
@@ -120,8 +112,8 @@ int64_t share_of(double share, int64_t count) {
 
 bool SelectionModel::operator==(const SelectionModel& o) const {
     const bool same_record = recorded == o.recorded || (recorded && o.recorded && *recorded == *o.recorded);
-    return block_reuse == o.block_reuse && chunk_reuse == o.chunk_reuse && seed == o.seed &&
-           source == o.source && same_record;
+    return block_reuse == o.block_reuse && chunk_reuse == o.chunk_reuse && popularity == o.popularity &&
+           recency == o.recency && seed == o.seed && source == o.source && same_record;
 }
 
 Selections draw_selections(const SelectionModel& model, const Attention& attention, int64_t chunks,
@@ -140,6 +132,10 @@ Selections draw_selections(const SelectionModel& model, const Attention& attenti
     Draw draw(model.seed);
     Union distinct(chunks * pages_per_chunk);
     Picks picks(chunks * pages_per_chunk, attention.sink, count);
+    std::optional<PageWeights> weights;
+    if (model.popularity != 0 || model.recency != 0)
+        weights.emplace(model.popularity, model.recency, model.seed, attention.sink, pages_per_chunk);
+    const PageWeights* const weighted = weights ? &*weights : nullptr;
     for (int64_t c = 0; c < chunks; ++c) {
         const int64_t past = c * pages_per_chunk;
         if (past <= attention.budget) {
@@ -148,9 +144,10 @@ Selections draw_selections(const SelectionModel& model, const Attention& attenti
             const int64_t end = past - attention.local;
             for (int64_t page = 0; page < attention.sink; ++page) distinct.add(static_cast<uint32_t>(page));
             for (int64_t page = end; page < past; ++page) distinct.add(static_cast<uint32_t>(page));
-            picks.next(keep_chunk, end, draw, distinct);
+            if (weights) weights->set_end(end);
+            picks.next(keep_chunk, end, weighted, draw, distinct);
             picks.add_to(distinct);
-            for (int64_t b = 1; b < blocks; ++b) picks.next(keep_block, end, draw, distinct);
+            for (int64_t b = 1; b < blocks; ++b) picks.next(keep_block, end, weighted, draw, distinct);
             distinct.drain(past, out.pages);
         }
         out.begin.push_back(static_cast<uint32_t>(out.pages.size()));

@@ -27,20 +27,28 @@ struct RecordedSelection {
 
 // Parameters of the model of selections, or a recorded one. All layers alike in the model.
 //  - `block_reuse`: of the pages beyond sink and local that a block selects, the share it takes over from the
-//    block before it in the same chunk; the others are drawn uniformly from the past.
+//    block before it in the same chunk; the others are drawn from the past.
 //  - `chunk_reuse`: the same for the first block of a chunk from the last block of the chunk before.
+//  - `popularity`: some pages are drawn more often, by every chunk: Zipf's exponent. 0: all alike.
+//  - `recency`: the weight of a page falls with its age to this power (below 0: grows). 0: whatever the age.
 struct SelectionModel {
     double block_reuse = 0.9;
     double chunk_reuse = 0.5;
+    double popularity = 0;
+    double recency = 0;
     uint64_t seed = 1;
     std::string source = "assumed";  // where the parameters come from; shown in every answer
     std::shared_ptr<const RecordedSelection> recorded;  // used instead where set
     bool operator==(const SelectionModel& o) const;
 };
 
+// Allowed ranges; outside them draws would be of next to one page alone.
+inline constexpr double kMaxPopularity = 2, kMinRecency = -1, kMaxRecency = 4;
+
 // Distinct past pages that chunk c selects in one layer, for all chunks: rows[c] ascending page numbers.
 // `past_pages(c)` = c * pages_per_chunk. Where the past has at most `budget` pages all of them are selected.
-// Deterministic: the same parameters give the same pages on every machine.
+// Deterministic: the same parameters give the same pages on every machine. Cost: some ns a drawn page, some
+// tens where popularity or recency is not 0.
 struct Selections {
     std::vector<uint32_t> begin;  // [chunks + 1]
     std::vector<uint32_t> pages;

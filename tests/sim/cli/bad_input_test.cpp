@@ -136,6 +136,8 @@ TEST_F(BadInput, ScenarioFiles) {
         {kGood + "[selection]\nfile = \"missing.json\"\n", {":5", "missing.json"}},
         {kGood + "[selection]\nblock_reuse = 1.5\n", {":5", "block_reuse"}},
         {kGood + "[selection]\nblock_reuse = nan\n", {":5", "nan"}},
+        {kGood + "[selection]\npopularity = 2.5\n", {":5", "popularity", "0 to 2"}},
+        {kGood + "[selection]\nrecency = -1.5\n", {":5", "recency", "-1 to 4"}},
     };
     for (const Wrong& w : table) {
         write("s.toml", w.text);

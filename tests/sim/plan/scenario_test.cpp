@@ -75,6 +75,8 @@ may_change = ["chunk", "kv_dtype"]
 [selection]
 block_reuse = 0.25
 chunk_reuse = 1
+popularity = 0.75
+recency = -0.5
 seed = 7
 source = "guess"
 )",
@@ -89,7 +91,8 @@ source = "guess"
               (Recipe{Optimizer::adamw8bit, Dtype::bf16, true, Dtype::bf16, 16, 32, {"q", "gate"}, 3}));
     EXPECT_EQ(s.may_change, (std::set<std::string>{"chunk", "kv_dtype"}));
     SelectionModel selection;
-    selection.block_reuse = 0.25, selection.chunk_reuse = 1, selection.seed = 7, selection.source = "guess";
+    selection.block_reuse = 0.25, selection.chunk_reuse = 1, selection.popularity = 0.75;
+    selection.recency = -0.5, selection.seed = 7, selection.source = "guess";
     EXPECT_EQ(s.plan.selection, selection);
 }
 

@@ -109,6 +109,41 @@ TEST(DrawSelections, PagesAreTheSameOnEveryMachine) {
     EXPECT_EQ(hash, 12045644463884819773u);
 }
 
+TEST(DrawSelections, WeightedPagesAreTheSameOnEveryMachine) {
+    SelectionModel m = reuse(0.5, 0.5);
+    m.popularity = 0.7;
+    m.recency = 1.3;
+    const Selections s = draw_selections(m, sparse(64, 1024), 128, 4096, 128);
+    uint64_t hash = 14695981039346656037u;
+    for (uint32_t page : s.pages) hash = (hash ^ page) * 1099511628211u;
+    EXPECT_EQ(hash, 7360762900366578239u);
+}
+
+int64_t touched(const Selections& s) {
+    return std::ssize(std::set<uint32_t>(s.pages.begin(), s.pages.end()));
+}
+
+// The same number of picks falls on fewer pages where some are popular, and on more of those of late, whose
+// gradients wait for fewer chunks.
+TEST(DrawSelections, PopularityAndRecencyDecideWhatIsTouched) {
+    const auto draw = [](double popularity, double recency) {
+        SelectionModel m = reuse(0, 0);
+        m.popularity = popularity;
+        m.recency = recency;
+        return draw_selections(m, sparse(64, 4096), 128, 4096, 128);
+    };
+    const Selections uniform = draw(0, 0), popular = draw(0.8, 0), recent = draw(0, 1);
+    EXPECT_LT(touched(popular), touched(uniform) * 9 / 10);
+    const auto mean_age = [](const Selections& s) {
+        double sum = 0;
+        for (int64_t c = 0; c < 128; ++c)
+            for (const uint32_t page : row(s, c)) sum += static_cast<double>(c * 32 - page);
+        return sum / static_cast<double>(s.pages.size());
+    };
+    EXPECT_LT(mean_age(recent), mean_age(uniform) * 2 / 3);
+    EXPECT_NEAR(mean_age(popular), mean_age(uniform), mean_age(uniform) / 10);
+}
+
 RC_GTEST_PROP(DrawSelections, RowsAreDistinctPastPagesWithSinkAndLocal, ()) {
     const int64_t page = 8 << *rc::gen::inRange(0, 3);
     const int64_t pages_per_chunk = *rc::gen::inRange<int64_t>(1, 20);
@@ -117,9 +152,11 @@ RC_GTEST_PROP(DrawSelections, RowsAreDistinctPastPagesWithSinkAndLocal, ()) {
     const int64_t block = page * *rc::gen::inRange<int64_t>(1, pages_per_chunk + 1);
     const int64_t chunks = *rc::gen::inRange<int64_t>(1, 40);
     const auto share = [] { return *rc::gen::inRange(0, 11) / 10.0; };
+    SelectionModel model = reuse(share(), share(), *rc::gen::arbitrary<uint64_t>());
+    model.popularity = *rc::gen::inRange(0, 5) / 2.0;
+    model.recency = *rc::gen::inRange(-1, 5);
     const Selections s =
-        draw_selections(reuse(share(), share(), *rc::gen::arbitrary<uint64_t>()),
-                        sparse(budget, block, sink, local), chunks, page * pages_per_chunk, page);
+        draw_selections(model, sparse(budget, block, sink, local), chunks, page * pages_per_chunk, page);
     RC_ASSERT(std::ssize(s.begin) == chunks + 1);
     for (int64_t c = 0; c < chunks; ++c) {
         const int64_t past = c * pages_per_chunk;
@@ -158,6 +195,10 @@ TEST(SelectionModel, EqualityComparesTheRecordedPages) {
     EXPECT_EQ(x, y);
     b->pages = {1, 3};
     EXPECT_FALSE(x == y);
+    SelectionModel popular, recent;
+    popular.popularity = recent.recency = 0.5;
+    EXPECT_FALSE(popular == SelectionModel());
+    EXPECT_FALSE(recent == SelectionModel());
 }
 
 }  // namespace
