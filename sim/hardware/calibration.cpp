@@ -261,6 +261,8 @@ void take_rest(const Measured& measured, Calibration& out) {
     } else {
         out.kept.push_back("disk");
     }
+    // Fitted to whole steps (docs/cost-model.md), which a calibration does not run.
+    if (h.power != PowerLimit{}) out.kept.push_back("power");
 }
 
 std::string provenance_of(const MeasuredOn& m) {
