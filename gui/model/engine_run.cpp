@@ -88,8 +88,17 @@ Error engine_error(int code, int signal, const QString& errors) {
 }
 
 EngineRun::EngineRun(QObject* parent) : QObject(parent) {
-    // The engine must not outlive the app, whatever ends that.
-    process_.setChildProcessModifier([] { prctl(PR_SET_PDEATHSIG, SIGTERM); });
+    process_.setChildProcessModifier([] {
+        // The engine must not outlive the app, whatever ends that.
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        // What a script starts in the background ignores Ctrl-C, and what it starts in turn does too: the
+        // engine would not hear that it is cancelled.
+        ::signal(SIGINT, SIG_DFL);
+        sigset_t interrupt;
+        sigemptyset(&interrupt);
+        sigaddset(&interrupt, SIGINT);
+        sigprocmask(SIG_UNBLOCK, &interrupt, nullptr);
+    });
     connect(&process_, &QProcess::readyReadStandardOutput, this, &EngineRun::read);
     connect(&process_, &QProcess::readyReadStandardError, this, [this] {
         errors_ += process_.readAllStandardError();

@@ -20,10 +20,17 @@ void set_round_range(QValueAxis& axis, double low, double high) {
         low -= pad, high += pad;
     }
     const double step = round_step(high - low);
+    const double from = std::floor(low / step) * step;
+    set_ticks(axis, from, std::ceil(high / step) * step, from, step);
+}
+
+void set_ticks(QValueAxis& axis, double low, double high, double anchor, double interval) {
+    const bool coarser = interval > axis.tickInterval();
+    if (coarser) axis.setTickInterval(interval);
+    axis.setTickAnchor(anchor);
     axis.setTickType(QValueAxis::TicksDynamic);
-    axis.setTickAnchor(std::floor(low / step) * step);
-    axis.setTickInterval(step);
-    axis.setRange(std::floor(low / step) * step, std::ceil(high / step) * step);
+    axis.setRange(low, high);
+    if (!coarser) axis.setTickInterval(interval);
 }
 
 }  // namespace headroom::gui

@@ -10,4 +10,8 @@ double round_step(double length);
 // Around [low, high]; one value lies in the middle.
 void set_round_range(QValueAxis& axis, double low, double high);
 
+// Range and ticks, in an order that never asks for a fine tick over a long range in between: Qt makes an item
+// of each, and a hundred thousand of them stop the app.
+void set_ticks(QValueAxis& axis, double low, double high, double anchor, double interval);
+
 }  // namespace headroom::gui

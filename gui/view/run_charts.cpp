@@ -132,12 +132,10 @@ void RunCharts::show_numbers(const RunSoFar& run) {
     const int64_t first = run.start ? run.start->first_step + 1 : 1;
     const int64_t last = run.start ? run.start->first_step + run.start->steps : 1;
     const double pad = last > first ? 0 : 0.5;
-    step_axis_->setRange(static_cast<double>(first) - pad, static_cast<double>(last) + pad);
     // Ticks at whole steps.
-    const int64_t intervals = last - first;
-    step_axis_->setTickType(QValueAxis::TicksDynamic);
-    step_axis_->setTickAnchor(static_cast<double>(first));
-    step_axis_->setTickInterval(static_cast<double>(std::max<int64_t>(1, (intervals + 7) / 8)));
+    const int64_t interval = std::max<int64_t>(1, (last - first + 7) / 8);
+    set_ticks(*step_axis_, static_cast<double>(first) - pad, static_cast<double>(last) + pad,
+              static_cast<double>(first), static_cast<double>(interval));
 }
 
 void RunCharts::show_memory(const RunSoFar& run) {

@@ -106,6 +106,26 @@ TEST(EngineRun, CancellingIsOneInterrupt) {
     EXPECT_EQ(*read_file(folder.filePath("pressed").toStdString(), kMiB), "x\n");
 }
 
+// As an app does that a script started in the background (sh: `headroom-gui &`).
+TEST(EngineRun, CancellingIsHeardWhereTheAppItselfIgnoresInterrupts) {
+    for (const bool blocked : {false, true}) {
+        sigset_t interrupt;
+        sigemptyset(&interrupt);
+        sigaddset(&interrupt, SIGINT);
+        const auto before = ::signal(SIGINT, blocked ? SIG_DFL : SIG_IGN);
+        if (blocked) pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
+        Watched w;
+        w.run.set_grace_ms(1'000'000);
+        w.shell("trap 'kill $!; exit 130' INT; echo ready; sleep 60 & wait");
+        EXPECT_TRUE(becomes([&] { return !w.run.so_far().lines.isEmpty(); }));
+        w.run.cancel();
+        EXPECT_TRUE(becomes([&] { return w.run.state() == State::idle; }, 10'000)) << blocked;
+        EXPECT_EQ(w.cancelled, 1);
+        ::signal(SIGINT, before);
+        pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+    }
+}
+
 TEST(EngineRun, WhatDoesNotListenIsEndedAfterTheGracePeriod) {
     Watched w;
     w.run.set_grace_ms(100);

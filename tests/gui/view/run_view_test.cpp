@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include <QComboBox>
+#include <QDir>
 #include <QDoubleSpinBox>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
@@ -222,6 +224,26 @@ protected:
         set_output("t.trace.json.gz");
     }
 };
+
+// One Ctrl-C, long before a second one would end it by force: it leaves nothing behind.
+TEST_F(RunViewWithEngine, TheEngineEndsWhereItIsCancelled) {
+    control<QSpinBox>("run_steps").setValue(100'000);
+    QTest::mouseClick(&run(), Qt::LeftButton);
+    ASSERT_TRUE(becomes([&] { return !view.busy() || view.run().so_far().steps.size() >= 2; }, 240'000));
+    ASSERT_TRUE(view.busy()) << text("run_message").toStdString();
+    QElapsedTimer since;
+    since.start();
+    QTest::keyClick(&cancel(), Qt::Key_Space);
+    EXPECT_EQ(text("run_headline"), "tiny-cpu: cancelling…");
+    ASSERT_TRUE(ends());
+    EXPECT_LT(since.elapsed(), EngineRun::kGrace_ms);
+    EXPECT_EQ(text("run_message"), "Cancelled. No timeline was written.");
+    EXPECT_EQ(QDir(folder.path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
+              QStringList());
+    EXPECT_EQ(document.measured(), nullptr);
+    EXPECT_LT(view.run().so_far().steps.size(), 100'000u);
+    EXPECT_TRUE(run().isEnabled()) << "it can be run again";
+}
 
 // The whole way from a plan to a measured timeline beside its prediction.
 TEST_F(RunViewWithEngine, TheEngineRunsTheTinyPlanAndItsTimelineIsLaidBeside) {
