@@ -1,9 +1,11 @@
 #include "gui/app/theme.h"
 
 #include <QApplication>
+#include <QPainter>
 #include <QPalette>
+#include <QProxyStyle>
 #include <QStyle>
-#include <QStyleFactory>
+#include <QStyleOption>
 
 namespace headroom::gui {
 
@@ -23,9 +25,36 @@ bool is_dark(Theme theme) {
     return desktop_is_dark;
 }
 
+namespace {
+
+// Fusion, but for check boxes: its outline of an empty one is darker than the window, and so cannot be seen
+// on a dark one.
+class AppStyle : public QProxyStyle {
+public:
+    AppStyle() : QProxyStyle("Fusion") {}
+
+    void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                       const QWidget* widget) const override {
+        QProxyStyle::drawPrimitive(element, option, painter, widget);
+        if (element != PE_IndicatorCheckBox) return;
+        const bool enabled = (option->state & State_Enabled) != 0;
+        const bool focused = (option->state & State_HasFocus) && (option->state & State_KeyboardFocusChange);
+        painter->save();
+        painter->setRenderHint(QPainter::Antialiasing, true);
+        painter->setBrush(Qt::NoBrush);
+        painter->setPen(option->palette.color(enabled ? QPalette::Active : QPalette::Disabled,
+                                              focused   ? QPalette::Highlight
+                                              : enabled ? QPalette::PlaceholderText
+                                                        : QPalette::WindowText));
+        painter->drawRect(QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5));
+        painter->restore();
+    }
+};
+
+}  // namespace
+
 void apply_theme(const Palette& p) {
-    if (QApplication::style()->name().compare("fusion", Qt::CaseInsensitive) != 0)
-        QApplication::setStyle(QStyleFactory::create("Fusion"));
+    if (dynamic_cast<AppStyle*>(QApplication::style()) == nullptr) QApplication::setStyle(new AppStyle);
     QPalette q;
     q.setColor(QPalette::Window, p.panel);
     q.setColor(QPalette::WindowText, p.text);

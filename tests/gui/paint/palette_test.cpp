@@ -2,22 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include "gui/contrast.h"
 
 namespace headroom::gui::test {
 namespace {
-
-// WCAG 2.1, relative luminance and contrast.
-double luminance(const QColor& c) {
-    const auto linear = [](double v) {
-        return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
-    };
-    return 0.2126 * linear(c.redF()) + 0.7152 * linear(c.greenF()) + 0.0722 * linear(c.blueF());
-}
-double contrast(const QColor& a, const QColor& b) {
-    const double x = luminance(a), y = luminance(b);
-    return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
-}
 
 TEST(Palette, TextIsReadable) {
     for (const Palette& p : {Palette::light(), Palette::dark_one()}) {
