@@ -40,6 +40,7 @@ Result<std::vector<SweepPoint>> sweep(const Scenario& scenario, const std::vecto
                 Searcher searcher(s);
                 SearchOptions options;
                 options.op_budget = 0;
+                options.statistics = false;  // a point has none
                 options.strategies = {name};
                 options.go_on = go_on;
                 const Result<Found> found = searcher.best(s.plan.budget, options);
