@@ -148,7 +148,7 @@ Result<void> Executor::State::accumulate(const Op& op) {
                   keys = piece.last - piece.first;
     const bool here = piece.gradient == PastPlace::device;
     // Pages of their own from this op on: overwritten, so that nothing has to be zeroed.
-    const bool fresh = !(here ? pages_ : host_pages_).has(PageKind::gradient, layer_, first);
+    const bool fresh = !home_of(PageKind::gradient, first).has(PageKind::gradient, layer_, first);
     for (int64_t p = first; p < last && fresh && here; ++p)
         HEADROOM_CHECK(pages_.take(PageKind::gradient, layer_, p));
     const auto emitted = [&](int half) {
@@ -216,9 +216,11 @@ void Executor::State::add_own_sums() {
                     run.first * unit_tokens(PageKind::gradient) - chunk_first(), half);
             continue;
         }
-        // In the slot they lie by page, wherever the host keeps them; what no later chunk's window reaches
+        // In the slot they lie by page, wherever host or disk keep them; what no later chunk's window reaches
         // has none.
-        const auto in_slot = [&](int64_t p) { return host_pages_.has(PageKind::gradient, layer_, p); };
+        const auto in_slot = [&](int64_t p) {
+            return home_of(PageKind::gradient, p).has(PageKind::gradient, layer_, p);
+        };
         for (int64_t p = first; p < last; ++p) {
             const int64_t at = (p - first) * page;
             if (!in_slot(p)) continue;

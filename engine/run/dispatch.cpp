@@ -128,6 +128,12 @@ Result<void> Executor::State::run(OpId id) {
         case OpKind::store_page_gradients:
             HEADROOM_CHECK(store_page_gradients());
             break;
+        case OpKind::read_pages:
+            HEADROOM_CHECK(read_from_disk());
+            break;
+        case OpKind::write_pages:
+            HEADROOM_CHECK(write_to_disk());
+            break;
         case OpKind::store_attention_outputs:
             HEADROOM_CHECK(move_buffer("host attention outputs", output_offset(), output_slots_.next(), 0,
                                        output_bytes()));

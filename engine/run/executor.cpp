@@ -10,8 +10,8 @@
 namespace headroom::engine {
 
 Executor::Executor(const Plan& plan, const Program& program, at::Tensor arena, at::Tensor host,
-                   OptimizerSettings settings)
-    : state_(std::make_unique<State>(plan, program, std::move(arena), std::move(host), settings)) {}
+                   OptimizerSettings settings, PageFile* disk)
+    : state_(std::make_unique<State>(plan, program, std::move(arena), std::move(host), settings, disk)) {}
 Executor::~Executor() = default;
 
 at::Tensor Executor::weights() const {
@@ -46,6 +46,13 @@ void Executor::set_steps_done(int64_t steps) {
     state_->steps = steps;
 }
 
+std::string Executor::State::place_of(OpId id) const {
+    const Op& op = program.ops[id];
+    return "op " + std::to_string(id) + " (" + std::string(name_of(op.kind)) + ", chunk " +
+           std::to_string(static_cast<int32_t>(op.chunk)) + ", layer " +
+           std::to_string(static_cast<int16_t>(op.layer)) + ")";
+}
+
 Result<StepResult> Executor::step(const at::Tensor& tokens, const std::function<bool(OpId)>& keep_going) {
     const c10::NoGradGuard no_grad;
     State& s = *state_;
@@ -66,22 +73,23 @@ Result<StepResult> Executor::step(const at::Tensor& tokens, const std::function<
         if (keep_going && !keep_going(id)) return fail("", "interrupted", "", Fault::interrupted);
         try {
             s.streams->begin(id);
+            HEADROOM_CHECK(s.disk_state());
             HEADROOM_CHECK(s.run(id));
             s.streams->end(id);
         } catch (const c10::Error& e) {
-            const Op& op = s.program.ops[id];
-            return fail("op " + std::to_string(id) + " (" + std::string(name_of(op.kind)) + ", chunk " +
-                            std::to_string(static_cast<int32_t>(op.chunk)) + ", layer " +
-                            std::to_string(static_cast<int16_t>(op.layer)) + ")",
-                        e.what_without_backtrace(), "", Fault::run_failed);
+            HEADROOM_CHECK(s.disk_state());  // what it brought may be why
+            return fail(s.place_of(id), e.what_without_backtrace(), "", Fault::run_failed);
         }
     }
     s.streams->read(result.start_ns, result.end_ns);
+    HEADROOM_CHECK(s.disk_state());
     ++s.steps;
     result.loss = s.loss();
     result.gradient_norm = s.gradient_norm();
     result.loaded_page_bytes = s.loaded_page_bytes;
     result.stored_page_bytes = s.stored_page_bytes;
+    result.disk_read_bytes = s.disk_read_bytes;
+    result.disk_written_bytes = s.disk_written_bytes;
     return result;
 }
 

@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "decoder/optimizer.h"
 #include "decoder/parameters.h"
+#include "memory/page_file.h"
 #include "plan/plan.h"
 #include "program/program.h"
 #include "run/pages.h"
@@ -35,20 +36,26 @@ struct OptimizerSettings {
     uint64_t seed = 0;       // of the stochastic rounding of weights and states
 };
 
+// Whether pages of the plan have a size that direct access to a disk can take.
+bool disk_is_aligned(const Plan& plan);
+
 struct StepResult {
     double loss = 0;           // mean over the targets
     double gradient_norm = 0;  // before clipping; 0 where the plan has no optimizer
     // Pages of K, V, dK and dV that travelled to the device, and back.
     int64_t loaded_page_bytes = 0, stored_page_bytes = 0;
-    std::vector<int64_t> start_ns, end_ns;  // by op, from the start of the step
+    int64_t disk_read_bytes = 0, disk_written_bytes = 0;  // of them, by way of the disk
+    std::vector<int64_t> start_ns, end_ns;                // by op, from the start of the step
 };
 
 class Executor {
 public:
     // `arena`, `host`: uint8 tensors of program.arena[device] and [host] bytes, aligned to kAlignment; the
-    // host's is pinned where the device is a GPU, and undefined where the program needs none.
+    // host's is pinned where the device is a GPU, and undefined where the program needs none. `disk`: of
+    // program.arena[disk] bytes, null where that is 0, and to outlive the executor. Where it has direct
+    // access, disk_is_aligned() holds and the host's arena is aligned to PageFile::kAligned.
     Executor(const Plan& plan, const Program& program, at::Tensor arena, at::Tensor host,
-             OptimizerSettings settings = {});
+             OptimizerSettings settings = {}, PageFile* disk = nullptr);
     ~Executor();
 
     // Views of the arena: flat, in the order of parameter_list().
@@ -63,8 +70,8 @@ public:
     void begin_optimizer();
 
     // Runs one step over `tokens`, batch x context of them (int64, any device). `keep_going` is asked before
-    // each op; false stops the step. Errors: interrupted; a page pool that runs over; an op that fails, by
-    // its id and kind.
+    // each op; false stops the step. Errors: interrupted; a page pool that runs over; an op that fails, the
+    // disk's too, by its id and kind.
     Result<StepResult> step(const at::Tensor& tokens, const std::function<bool(OpId)>& keep_going = {});
     // Of sparse attention: the pages that the last step selected, of its last sequence; rows of layers that
     // attend all of their past are empty.

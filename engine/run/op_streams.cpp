@@ -7,7 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 #include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "run/side_thread.h"
 
 namespace headroom::engine {
 namespace {
@@ -37,40 +42,64 @@ void lay_end_to_end(const std::vector<Lap>& laps, std::vector<int64_t>& start_ns
 
 class WallClock final : public OpStreams {
 public:
-    explicit WallClock(size_t ops) : start_(ops), end_(ops) {}
+    explicit WallClock(const Program& program)
+        : program_(program), start_(program.size()), end_(program.size()) {}
     void begin_step() override {
         laps_.clear();
+        jobs_.clear();
+        drain();
         zero_ = std::chrono::steady_clock::now();
     }
     void begin(OpId op) override {
         op_ = op;
+        const auto [first, last] = boost::out_edges(op, program_.waits);
+        for (auto edge = first; edge != last; ++edge) wait_for(boost::target(*edge, program_.waits));
+        aside_ = false;
         start_[op] = lap_from_ = now();
     }
-    void end(OpId op) override { end_[op] = now(); }
+    void end(OpId op) override {
+        if (!aside_) end_[op] = now();
+    }
     void lap(OpId op) override {
         const int64_t at = now();
         laps_.push_back({op_, op, at - lap_from_});
         lap_from_ = at;
     }
+    void run_aside(std::function<void()> job) override {
+        aside_ = true;
+        jobs_[op_] = thread_.add([this, op = op_, job = std::move(job)] {
+            start_[op] = now();
+            if (job) job();
+            end_[op] = now();
+        });
+    }
     cudaStream_t stream() const override { return nullptr; }
-    void wait_for(OpId) override {}
+    void wait_for(OpId op) override {
+        if (program_.ops[op].stream != Stream::disk) return;  // it ended where it was handed over
+        if (const auto job = jobs_.find(op); job != jobs_.end()) thread_.wait_for(job->second);
+    }
     void read(std::vector<int64_t>& start_ns, std::vector<int64_t>& end_ns) override {
+        drain();
         start_ns = start_;
         end_ns = end_;
         lay_end_to_end(laps_, start_ns, end_ns);
     }
-    void drain() override {}
+    void drain() override { thread_.drain(); }
 
 private:
     int64_t now() const {
         return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - zero_)
             .count();
     }
+    const Program& program_;
     std::chrono::steady_clock::time_point zero_;
-    std::vector<int64_t> start_, end_;
+    std::vector<int64_t> start_, end_;        // of an op that ran aside, by that thread
+    std::unordered_map<OpId, int64_t> jobs_;  // of the disk's ops: the how manieth job
+    bool aside_ = false;                      // the op in work
     std::vector<Lap> laps_;
     OpId op_ = 0;
     int64_t lap_from_ = 0;
+    SideThread thread_;  // the last to be made, the first to end
 };
 
 class CudaStreams final : public OpStreams {
@@ -127,6 +156,18 @@ public:
             C10_CUDA_CHECK(cudaEventCreate(&lap_events_.emplace_back(nullptr)));
         C10_CUDA_CHECK(cudaEventRecord(lap_events_[laps_.size()], current_));
         laps_.push_back({op_, op});
+    }
+    // A stream may call a function of the host in its order; CUDA has a thread for that.
+    void run_aside(std::function<void()> job) override {
+        if (!job) return;
+        auto* const owned = new std::function<void()>(std::move(job));
+        const auto call = [](void* data) {
+            const std::unique_ptr<std::function<void()>> taken(static_cast<std::function<void()>*>(data));
+            (*taken)();
+        };
+        const cudaError_t status = cudaLaunchHostFunc(current_, call, owned);
+        if (status != cudaSuccess) delete owned;
+        C10_CUDA_CHECK(status);
     }
     cudaStream_t stream() const override { return current_; }
     void wait_for(OpId op) override { C10_CUDA_CHECK(cudaEventSynchronize(end_[op])); }
@@ -200,7 +241,7 @@ private:
 std::unique_ptr<OpStreams> make_streams(const at::Device& device, const Program& program) {
     if (device.is_cuda()) return std::make_unique<CudaStreams>(device, program);
     TORCH_CHECK(device.is_cpu(), "an engine runs on a CPU or a CUDA device");
-    return std::make_unique<WallClock>(program.size());
+    return std::make_unique<WallClock>(program);
 }
 
 }  // namespace headroom::engine

@@ -2,13 +2,15 @@
 //
 // On a GPU each stream of the program is a CUDA stream, each wait an event: an op is handed over in the order
 // of ids and starts when the ops that it waits for have ended, so the host runs ahead. On the CPU the order
-// of ids is the order of the step (waits lead to lower ids), by the wall clock.
+// of ids is the order of the step (waits lead to lower ids), by the wall clock; but ops of the disk run aside
+// there too.
 #pragma once
 
 #include <ATen/ATen.h>
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,6 +30,10 @@ public:
     // itself, or of one of those right after it, which then do nothing of their own. read() lays these ops
     // end to end, each as long as its laps.
     virtual void lap(OpId op) = 0;
+    // The op in work, of the disk's stream, is `job`: called on another thread, once what the op waits for
+    // and the op before it on its stream have ended; what waits for the op waits for its end. It must not
+    // throw nor call CUDA. Empty: nothing to do.
+    virtual void run_aside(std::function<void()> job) = 0;
     // The stream of the op that is being handed over; null on the CPU.
     virtual cudaStream_t stream() const = 0;
     // Blocks the host until this op, handed over before, has ended.

@@ -20,6 +20,7 @@ void Executor::State::make_page_tables() {
     };
     pages_ = table("page pool", PastPlace::device);
     host_pages_ = table("host page pool", PastPlace::host);
+    disk_pages_ = table("disk page pool", PastPlace::disk);
 }
 
 std::byte* Executor::State::unit_in(const std::string& buffer, int64_t unit, int half) const {
@@ -145,7 +146,7 @@ void Executor::State::close_chunk() {
     const auto free_chunk = [&](PageKind kind, int64_t chunk) {
         const int64_t first = chunk * size / page, last = first + ceil_div(plan.chunk_tokens(chunk), page);
         for (int64_t p = first; p < last; ++p) {
-            for (PageTable* table : {&pages_, &host_pages_}) {
+            for (PageTable* table : {&pages_, &host_pages_, &disk_pages_}) {
                 if (table->has(kind, layer_, p)) table->free(kind, layer_, p);
             }
             PageCache& cache = gradient_cache_[static_cast<size_t>(layer_)];

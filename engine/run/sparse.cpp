@@ -51,11 +51,16 @@ Result<void> Executor::State::move_selected(PageKind kind, const std::string& sl
     moves_.clear();
     const int64_t parts = host_pages_.parts(kind);
     for (int half = 0; half < 2; ++half) {
+        int64_t bounced = 0;  // units on their way from or to the disk
         for (const PlacedPage& p : pages) {
-            if (!host_pages_.has(kind, layer_, p.page)) continue;  // a sum that does not exist yet
+            const PageTable& home = home_of(kind, p.page);
+            if (&home == &pages_ || !home.has(kind, layer_, p.page)) continue;  // here; no sum yet
+            const bool on_disk = &home == &disk_pages_;
             for (int64_t part = 0; part < parts; ++part) {
-                std::byte* const there =
-                    unit_in("host page pool", host_pages_.unit(kind, layer_, p.page, part), half);
+                const int64_t unit = home.unit(kind, layer_, p.page, part);
+                std::byte* const there = away(home, unit, bounced, half);
+                if (on_disk && !to_slot) add_disk_piece(unit, 1, bounced, half);
+                bounced += on_disk ? 1 : 0;
                 std::byte* const here = unit_in(slot, p.place * parts + part, half);
                 moves_.emplace_back(to_slot ? here : there, to_slot ? there : here);
             }
@@ -102,8 +107,8 @@ std::vector<uint32_t> Executor::State::loaded_pages() {
     return pages;
 }
 
-Result<void> Executor::State::load_selected() {
-    return move_selected(PageKind::kv, kv_slots_.next(), one_after_the_other(loaded_pages()), true);
+Result<void> Executor::State::load_selected(const Op& op) {
+    return move_selected(PageKind::kv, kv_slots_.next(), selected_to_load(op), true);
 }
 
 // ---- attention ----
@@ -191,13 +196,17 @@ std::string Executor::State::gradient_slot_in_work() const {
     return gradient_slots_.last_slot();
 }
 
-Result<void> Executor::State::load_selected_gradients() {
-    return move_selected(PageKind::gradient, gradient_slots_.next(), one_after_the_other(missed_gradients()),
-                         true);
+std::vector<PlacedPage> Executor::State::selected_to_load(const Op& op) {
+    if (op.kind == OpKind::load_pages) return one_after_the_other(loaded_pages());
+    return emitted_ ? one_after_the_other(missed_gradients()) : own_gradients_off_cache();
+}
+
+Result<void> Executor::State::load_selected_gradients(const Op& op) {
+    return move_selected(PageKind::gradient, gradient_slots_.next(), selected_to_load(op), true);
 }
 
 // The chunk's own, by their place in it; those of the cache are read there.
-Result<void> Executor::State::load_own_selected_gradients() {
+std::vector<PlacedPage> Executor::State::own_gradients_off_cache() const {
     const int64_t page = plan.decisions.page.count(), first = chunk_first() / page;
     const PageCache& cache = gradient_cache_[static_cast<size_t>(layer_)];
     std::vector<PlacedPage> pages;
@@ -205,7 +214,11 @@ Result<void> Executor::State::load_own_selected_gradients() {
         if (!cache.holds(static_cast<uint32_t>(first + i)))
             pages.push_back({static_cast<uint32_t>(first + i), i});
     }
-    return move_selected(PageKind::gradient, own_gradient_slots_.next(), pages, true);
+    return pages;
+}
+
+Result<void> Executor::State::load_own_selected_gradients(const Op& op) {
+    return move_selected(PageKind::gradient, own_gradient_slots_.next(), selected_to_load(op), true);
 }
 
 Result<void> Executor::State::sum_selected() {
@@ -231,7 +244,7 @@ Result<void> Executor::State::sum_selected() {
         while (found < use.found.size() && use.found[found].page < p) ++found;
         const bool held = !here && found < use.found.size() && use.found[found].page == p;
         if (part == 0) {
-            fresh[i] = !held && !(here ? pages_ : host_pages_).has(PageKind::gradient, layer_, p);
+            fresh[i] = !held && !home_of(PageKind::gradient, p).has(PageKind::gradient, layer_, p);
             if (here && fresh[i]) HEADROOM_CHECK(pages_.take(PageKind::gradient, layer_, p));
         } else {
             fresh[i] = fresh[i - 1];
@@ -279,7 +292,7 @@ void Executor::State::add_own_selected_sums() {
         }
         if (const int64_t held = cache.slot(static_cast<uint32_t>(p)); held >= 0)
             return in_cache(PageKind::gradient, held, part, half);
-        if (!host_pages_.has(PageKind::gradient, layer_, p)) return nullptr;
+        if (!home_of(PageKind::gradient, p).has(PageKind::gradient, layer_, p)) return nullptr;
         return unit_in(own_gradient_slots_.last_slot(), (p - first) * parts + part, half);
     };
     const int64_t most = 2 * pages * parts;
@@ -309,9 +322,11 @@ void Executor::State::add_own_selected_sums() {
 Result<void> Executor::State::store_selected_gradients() {
     const std::vector<PlacedPage> pages = stored_gradients();
     for (const PlacedPage& p : pages) {
-        if (!host_pages_.has(PageKind::gradient, layer_, p.page))
-            HEADROOM_CHECK(host_pages_.take(PageKind::gradient, layer_, p.page));
+        PageTable& home = home_of(PageKind::gradient, p.page);
+        if (!home.has(PageKind::gradient, layer_, p.page))
+            HEADROOM_CHECK(home.take(PageKind::gradient, layer_, p.page));
     }
+    begin_store();
     return move_selected(PageKind::gradient, gradient_slot_in_work(), pages, false);
 }
 

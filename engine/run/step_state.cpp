@@ -36,11 +36,12 @@ double value_of(const at::Tensor& one) {
 }
 
 Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at::Tensor host_memory,
-                       OptimizerSettings optimizer_settings)
+                       OptimizerSettings optimizer_settings, PageFile* page_file)
     : plan(p),
       program(prog),
       arena(std::move(memory)),
       host(std::move(host_memory)),
+      disk(page_file),
       settings(optimizer_settings),
       streams(make_streams(arena.device(), prog)),
       type_(scalar_type(p.decisions.weights)),
@@ -50,6 +51,8 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
                 "the arena is smaller than the program needs");
     TORCH_CHECK(program.arena[1] == 0 || (host.defined() && host.numel() >= program.arena[1]),
                 "the host arena is smaller than the program needs");
+    TORCH_CHECK(program.arena[2] == 0 || (disk != nullptr && disk->bytes().count() >= program.arena[2]),
+                "the file for pages is smaller than the program needs");
     for (BufferId i = 0; i < program.buffers.size(); ++i) {
         // What this plan never needs has no bytes.
         if (program.buffers[i].bytes > 0) by_name_[program.buffers[i].name] = i;
@@ -131,7 +134,8 @@ void Executor::State::begin(const at::Tensor& tokens) {
     target_scale_ = n > 1 ? 1.0 / static_cast<double>(batch * (n - 1)) : 0;
     loss_sum_.zero_();
     norm_ = 0;
-    loaded_page_bytes = stored_page_bytes = 0;
+    loaded_page_bytes = stored_page_bytes = disk_read_bytes = disk_written_bytes = 0;
+    disk_failed_ = false;
     chunk_ = layer_ = -1;
     pass_ = Pass::setup;
     backward_ = false;
@@ -139,7 +143,7 @@ void Executor::State::begin(const at::Tensor& tokens) {
     list_users_.fill(kNone);
     for (Ring* ring :
          {&kv_slots_, &own_slots_, &gradient_slots_, &own_gradient_slots_, &output_slots_, &input_slots_,
-          &input_out_slots_, &layer_weight_slots_, &layer_gradient_slots_, &update_slots_})
+          &input_out_slots_, &layer_weight_slots_, &layer_gradient_slots_, &update_slots_, &bounce_slots_})
         ring->item = 0;
     sequence_ = sequence_id_ = 0;
     begin_sequence();

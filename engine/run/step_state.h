@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -18,6 +19,7 @@
 #include "decoder/pointwise.h"
 #include "decoder/products.h"
 #include "memory/copies.h"
+#include "memory/page_file.h"
 #include "program/layer.h"
 #include "program/page_cache.h"
 #include "program/page_traffic.h"
@@ -75,13 +77,18 @@ struct Ring {
 
 struct Executor::State {
     State(const Plan& plan, const Program& program, at::Tensor arena, at::Tensor host,
-          OptimizerSettings settings);
+          OptimizerSettings settings, PageFile* disk);
 
     void begin(const at::Tensor& tokens);
     Result<void> run(OpId id);
     double loss() const { return value_of(loss_sum_) * target_scale_; }
     double gradient_norm() const { return norm_; }
+    // "op 12 (read_pages, chunk 3, layer 1)"
+    std::string place_of(OpId op) const;
+    // The first error of a disk op that ran aside.
+    Result<void> disk_state() const;
     int64_t loaded_page_bytes = 0, stored_page_bytes = 0;  // in this step
+    int64_t disk_read_bytes = 0, disk_written_bytes = 0;
     // After a step.
     at::Tensor selected(int64_t chunk, int64_t layer);
     RecordedSelection recorded();
@@ -89,6 +96,7 @@ struct Executor::State {
     const Plan& plan;
     const Program& program;
     at::Tensor arena, host;
+    PageFile* disk;  // null: the program has no pages there
     OptimizerSettings settings;
     std::unique_ptr<OpStreams> streams;
     at::Tensor weights, adapters;  // adapters: undefined where all weights are trained
@@ -158,6 +166,19 @@ private:
         const std::function<void(const at::Tensor&, const at::Tensor&, int64_t, int64_t)>& visit) const;
     void close_chunk();
 
+    // disk.cpp: pages by tier, and those whose home is the disk
+    const PageTable& home_of(PageKind kind, int64_t page) const;  // of the layer in work
+    PageTable& home_of(PageKind kind, int64_t page);
+    bool uses_disk() const { return has("disk bounce slot 0"); }
+    // K (half 0) or V (half 1) of a unit of a page off the device: in the host's pool, or where it stands, as
+    // the `place`th, in the buffer on its way from or to the disk.
+    std::byte* away(const PageTable& home, int64_t unit, int64_t place, int half) const;
+    // That units of the disk's pool are read to, or written from, that place.
+    void add_disk_piece(int64_t unit, int64_t units, int64_t place, int half);
+    Result<void> read_from_disk();
+    Result<void> write_to_disk();
+    void run_on_disk(bool write);
+
     // forward.cpp
     void embed();
     void norm();
@@ -195,7 +216,9 @@ private:
     void add_embedding_rows(const at::Tensor& ids, const at::Tensor& rows, at::Tensor table) const;
 
     // transfers.cpp: copies between the tiers, and from and to the slots that they travel through
-    void keep_outputs_or_inputs();  // a merge op that merges nothing
+    void keep_outputs_or_inputs();                                  // a merge op that merges nothing
+    std::pair<int64_t, int64_t> pages_of_load(const Op& op) const;  // dense: the first, and the one after
+    void begin_store();                                             // its pieces for the disk: none yet
     Result<void> load_pages(const Op& op);
     Result<void> store_pages();
     Result<void> load_page_gradients(const Op& op);
@@ -203,8 +226,7 @@ private:
     Result<void> move_buffer(const std::string& to, int64_t to_offset, const std::string& from,
                              int64_t from_offset, int64_t bytes);
     Result<void> issue_copies();
-    // Adds the copies of pages [first, last) that the host has, to or from a slot whose first page is
-    // `first`.
+    // Adds the copies of pages [first, last), all of one home, to or from a slot whose first page is `first`.
     void add_page_copies(PageKind kind, int64_t first, int64_t last, const std::string& slot, bool to_slot);
 
     // selection.cpp: of the chunk and layer in work
@@ -230,14 +252,17 @@ private:
     // Pieces (to, from) of a unit each; most_blocks as kernels/pages.h has it.
     void copy_by_kernel(const std::vector<std::pair<std::byte*, std::byte*>>& pieces, int64_t most_blocks);
     std::vector<uint32_t> loaded_pages();
-    Result<void> load_selected();
+    Result<void> load_selected(const Op& op);
     void gather_selected();
     at::Tensor by_block(const std::string& buffer, int half) const;  // [blocks, keys, g, d]
     void attend_selected();
     void attend_selected_backward();
     std::string gradient_slot_in_work() const;
-    Result<void> load_selected_gradients();
-    Result<void> load_own_selected_gradients();
+    std::vector<PlacedPage> own_gradients_off_cache() const;
+    // What a load brings, by its place in the slot; sums among it that do not exist yet are not loaded.
+    std::vector<PlacedPage> selected_to_load(const Op& op);
+    Result<void> load_selected_gradients(const Op& op);
+    Result<void> load_own_selected_gradients(const Op& op);
     Result<void> sum_selected();
     void add_own_selected_sums();
     Result<void> store_selected_gradients();
@@ -294,7 +319,10 @@ private:
     std::vector<int64_t> host_ids_;  // the same on the host, where weights live there
     at::Tensor scratch_;             // of sums over tokens (decoder/reductions.h)
     PageUnits units_;
-    PageTable pages_, host_pages_;
+    PageTable pages_, host_pages_, disk_pages_;
+    std::vector<PageFile::Piece> disk_pieces_;  // of the read or store in work
+    std::atomic<bool> disk_failed_ = false;     // disk_error_ says how
+    Error disk_error_;
     Copies copies_;
     CachePages cached_;                                   // what the page cache holds of a layer
     std::vector<int64_t> cache_at_;                       // by layer: where its share begins, bytes
@@ -304,7 +332,8 @@ private:
     std::vector<std::pair<std::byte*, std::byte*>> moves_;  // to, from: of the op in work
     Ring kv_slots_, own_slots_, gradient_slots_, own_gradient_slots_, output_slots_, input_slots_,
         input_out_slots_, layer_weight_slots_{"layer weights", 2},
-        layer_gradient_slots_{"layer gradients", 2}, update_slots_{"update", 2};
+        layer_gradient_slots_{"layer gradients", 2}, update_slots_{"update", 2},
+        bounce_slots_{"disk bounce", kDiskBounceSlots};
     std::string input_slot_;             // that the layer's input was loaded to
     std::vector<int64_t> touched_from_;  // by layer: gradient pages exist from this token on
     OpId op_ = kNone;                    // that is handed over

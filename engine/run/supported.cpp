@@ -63,9 +63,6 @@ Result<void> check_supported(const Plan& plan) {
     const Decisions& d = plan.decisions;
     if (d.strategy != "chunked" && d.strategy != "whole-sequence")
         return refuse("plan.strategy", "'" + d.strategy + "'", "'chunked' or 'whole-sequence'");
-    if (d.kv_residency.disk_chunks > 0) return refuse("plan.kv", "pages on disk", "'device' or 'host'");
-    if (d.kv_gradient_residency.disk_chunks > 0)
-        return refuse("plan.kv_gradients", "pages on disk", "'device' or 'host'");
     if (d.page_copy == PageCopy::gather && !d.attention.sparse)
         return refuse("plan.page_copy", "'gather', and attention is dense", "'batch' or 'loop'");
     if (d.load_gradients_forward) return refuse("plan.load_gradients_forward", "true", "false");

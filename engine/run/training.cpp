@@ -17,6 +17,7 @@
 #include "base/utc.h"
 #include "decoder/attention.h"
 #include "memory/arena.h"
+#include "memory/page_file.h"
 #include "plan/throughput.h"
 #include "program/selected.h"
 #include "run/checkpoint.h"
@@ -126,6 +127,7 @@ private:
     Result<void> checkpoint();
     Result<void> begin();
     Result<void> begin_weights(uint64_t seed);
+    Result<void> make_page_file();
     Result<void> step(int64_t index);
     void add_speed(Json& line, int64_t step_ns);
     void say_end(double loss, double gradient_norm);
@@ -142,6 +144,7 @@ private:
     std::optional<TokenSource> tokens_;
     std::optional<Arena> arena_;
     std::optional<Arena> host_arena_;
+    std::unique_ptr<PageFile> page_file_;
     std::optional<Executor> executor_;
     Schedule schedule_;
     StepResult result_;
@@ -168,6 +171,8 @@ Result<void> Training::read_input() {
     HEADROOM_TRY(tokens_, TokenSource::open(*plan_, static_cast<uint64_t>(o.seed), o.tokens));
     HEADROOM_CHECK(tokens_->check(steps_before(), o.steps));
     HEADROOM_CHECK(check_folder("--save-weights", o.save_weights));
+    if (!o.disk.empty() && !fs::is_directory(o.disk))
+        return fail("--disk", "'" + o.disk + "' is no folder", "a folder that can be written");
     HEADROOM_CHECK(check_folder("--save-gradients", o.save_gradients));
     if (!o.record_selection.empty() && (!plan_->decisions.attention.sparse || plan_->chunks() < 2))
         return fail("--record-selection", "a plan that selects no pages",
@@ -201,22 +206,38 @@ Result<void> Training::begin() {
     HEADROOM_CHECK(check_memory(*program_, there, o.plan));
     if (device_.is_cuda()) at::globalContext().lazyInitDevice(at::kCUDA);
     set_deterministic(plan_->decisions.deterministic);
-    say_({{"event", "start"},
-          {"device", machine_of(device_)},
-          {"ops", program_->size()},
-          {"device_arena_bytes", bytes},
-          {"host_arena_bytes", host_bytes},
-          {"deterministic", plan_->decisions.deterministic},
-          {"first_step", steps_before()},
-          {"steps", o.steps}});
+    HEADROOM_CHECK(make_page_file());
+    Json line{{"event", "start"},
+              {"device", machine_of(device_)},
+              {"ops", program_->size()},
+              {"device_arena_bytes", bytes},
+              {"host_arena_bytes", host_bytes},
+              {"deterministic", plan_->decisions.deterministic},
+              {"first_step", steps_before()},
+              {"steps", o.steps}};
+    if (page_file_) {
+        line["disk_bytes"] = page_file_->bytes().count();
+        line["disk_direct"] = page_file_->is_direct();
+    }
+    say_(line);
     HEADROOM_TRY(arena_, Arena::allocate(Tier::device, Bytes(bytes), device_));
     HEADROOM_TRY(const at::Tensor memory, arena_->view(0, {bytes}, at::kByte));
     HEADROOM_TRY(host_arena_, Arena::allocate(Tier::host, Bytes(host_bytes), device_));
     HEADROOM_TRY(const at::Tensor host, host_arena_->view(0, {host_bytes}, at::kByte));
     use_cudnn_graph(o.attention != "aten");
     const OptimizerSettings settings = optimizer_settings(o);
-    executor_.emplace(*plan_, *program_, memory, host, settings);
+    executor_.emplace(*plan_, *program_, memory, host, settings, page_file_.get());
     return begin_weights(settings.seed);
+}
+
+Result<void> Training::make_page_file() {
+    const int64_t bytes = program_->arena[static_cast<size_t>(Tier::disk)];
+    if (bytes == 0) return {};
+    std::string folder = options_.disk;
+    if (folder.empty()) folder = fs::path(options_.output).parent_path().string();
+    if (folder.empty()) folder = ".";
+    HEADROOM_TRY(page_file_, PageFile::create(folder, Bytes(bytes), disk_is_aligned(*plan_)));
+    return {};
 }
 
 Result<void> Training::begin_weights(uint64_t seed) {

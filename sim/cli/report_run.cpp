@@ -33,6 +33,9 @@ std::string start(const Json& e) {
                                    format_integer(whole(e, "ops")), gib(number(e, "device_arena_bytes")));
     if (number(e, "host_arena_bytes") > 0)
         line += fmt::format(", {} in the host's", gib(number(e, "host_arena_bytes")));
+    if (number(e, "disk_bytes") > 0)
+        line += fmt::format(", {} on disk{}", gib(number(e, "disk_bytes")),
+                            e.value("disk_direct", true) ? "" : " through the system's cache");
     if (whole(e, "first_step") > 0)
         line += fmt::format("; goes on after step {}", format_integer(whole(e, "first_step")));
     return line;

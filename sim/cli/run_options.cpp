@@ -82,6 +82,11 @@ void add_run_options(CLI::App& app, RunOptions& o) {
            "as if the run had not stopped")
         ->type_name("FOLDER")
         ->excludes("--weights");
+    app.add_option(
+           "--disk", o.disk,
+           "Where pages go that the plan keeps on disk: a file without a name, gone when the run ends "
+           "(default: the folder of --output, else the current one)")
+        ->type_name("FOLDER");
     app.add_option("--attention", o.attention,
                    "How a GPU attends: graph (which auto means), by cuDNN's graph API in planned buffers, or "
                    "aten, by "

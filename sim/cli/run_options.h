@@ -20,6 +20,7 @@ struct RunOptions {
     std::string record_selection;              // a file; empty: not written
     std::string checkpoint, resume;            // folders
     int64_t checkpoint_every = 0;              // steps; 0: at the end
+    std::string disk;                          // a folder; empty: that of the output, else the current one
     // Of the optimizer.
     double learning_rate = 1e-4, min_learning_rate = 0;
     std::string schedule = "constant";

@@ -53,9 +53,11 @@ void StepBuilder::change(Tier tier, Category category, int64_t bytes, OpId op, b
     program_.changes.push_back(MemoryChange{bytes, op, tier, category, at_end});
 }
 
-BufferId StepBuilder::buffer(std::string name, Tier tier, Category category, int64_t bytes) {
+BufferId StepBuilder::buffer(std::string name, Tier tier, Category category, int64_t bytes,
+                             int64_t alignment) {
     if (bytes <= 0) return kNone;
     const BufferId id = static_cast<BufferId>(program_.buffers.size());
+    if (alignment != kAlignment) aligned_[id] = alignment;
     program_.buffers.push_back(Buffer{std::move(name), tier, category, bytes, 0, false});
     program_.lifetimes.push_back(Lifetime{id, kNone, kNone});
     program_.standing[static_cast<size_t>(tier)][static_cast<size_t>(category)] += bytes;
@@ -173,9 +175,12 @@ void StepBuilder::assign_addresses() {
     }
     auto& arena = program_.arena;
     for (const Pool& p : pools_) program_.buffers[p.buffer].bytes = checked_mul(p.peak, p.unit);
-    for (Buffer& b : program_.buffers) {
+    for (BufferId id = 0; id < program_.buffers.size(); ++id) {
+        Buffer& b = program_.buffers[id];
         if (b.shares) continue;
         int64_t& end = arena[static_cast<size_t>(b.tier)];
+        if (const auto aligned = aligned_.find(id); aligned != aligned_.end())
+            end = round_up(end, aligned->second);
         b.address = end;
         end = checked_add(end, round_up(b.bytes, kAlignment));
     }

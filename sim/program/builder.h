@@ -44,7 +44,9 @@ public:
     OpId last_of(Stream stream) const { return last_[static_cast<size_t>(stream)]; }
 
     // A buffer with an address of its own for the whole step. 0 bytes: no buffer (kNone).
-    BufferId buffer(std::string name, Tier tier, Category category, int64_t bytes);
+    // `alignment` of its address: a multiple of kAlignment.
+    BufferId buffer(std::string name, Tier tier, Category category, int64_t bytes,
+                    int64_t alignment = kAlignment);
     // A device buffer used by compute ops only, live between take and release; others share its address. One
     // that is never taken has no bytes in the program.
     BufferId scratch(std::string name, Category category, int64_t bytes);
@@ -96,7 +98,8 @@ private:
     std::array<OpId, kStreams> last_{};
     std::vector<uint32_t> waits_begin_;
     std::vector<OpId> waits_;
-    std::vector<uint32_t> scratch_index_;  // by BufferId; kNone where it is none
+    std::unordered_map<BufferId, int64_t> aligned_;  // those whose alignment is not kAlignment
+    std::vector<uint32_t> scratch_index_;            // by BufferId; kNone where it is none
     std::vector<Scratch> scratch_;
     std::vector<uint64_t> live_;                      // bits of live scratch, and of what is leaving
     std::vector<std::pair<uint32_t, OpId>> leaving_;  // released, by the op at whose end it is free

@@ -6,12 +6,6 @@
 #include "program/selection_scratch.h"
 
 namespace headroom {
-namespace {
-
-constexpr int64_t kBounceSlots = 2;
-
-}  // namespace
-
 int64_t PastFlow::longest_call(const Plan& plan) {
     const Decisions& d = plan.decisions;
     const int64_t past = (plan.chunks() - 1) * d.chunk.count();
@@ -121,10 +115,11 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         const int64_t most =
             std::max(slot_tokens, round_up(chunk, page_));  // a piece, or a chunk's own pages
         const int64_t bounce = std::max(emitter.kv_bytes(most), emitter.kv_gradient_bytes(most));
-        for (int64_t i = 0; i < kBounceSlots; ++i) {
-            builder.buffer("disk bounce " + std::to_string(i), Tier::host, Category::staging, bounce);
+        for (int64_t i = 0; i < kDiskBounceSlots; ++i) {
+            builder.buffer("disk bounce slot " + std::to_string(i), Tier::host, Category::staging, bounce,
+                           kDiskAlignment);
         }
-        disk_bounce_.assign(kBounceSlots, kNone);
+        disk_bounce_.assign(kDiskBounceSlots, kNone);
     }
     if (d.page_cache.count() > 0 && any_sparse) {
         builder.buffer("page cache", Tier::device, Category::page_cache, d.page_cache.count());

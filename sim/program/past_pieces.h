@@ -12,6 +12,11 @@ namespace headroom {
 // as large as one chunk and layer can need: so far the host runs ahead of the device.
 inline constexpr int64_t kPageLists = 64;
 
+// Buffers on the host that pages pass through on their way from and to the disk, used in turn by each load
+// and each store of a plan that has pages there. Aligned as direct access to a disk asks for.
+inline constexpr int64_t kDiskBounceSlots = 2;
+inline constexpr int64_t kDiskAlignment = 4096;
+
 enum class PastPlace : uint8_t { device, host, disk };
 
 // Tokens [first, last) of one layer's past, all in the same tier.

@@ -107,7 +107,13 @@ struct SmallRun {
         program = std::move(*lowered);
         const at::Tensor device_arena = aligned(program.arena[0], device, false);
         const at::Tensor host_arena = aligned(program.arena[1], at::kCPU, device.is_cuda());
-        executor = std::make_unique<Executor>(plan, program, device_arena, host_arena, settings);
+        if (program.arena[2] > 0) {
+            Result<std::unique_ptr<PageFile>> made =
+                PageFile::create(testing::TempDir(), Bytes(program.arena[2]), disk_is_aligned(plan));
+            if (!made) ADD_FAILURE() << made.error().text();
+            disk = std::move(*made);
+        }
+        executor = std::make_unique<Executor>(plan, program, device_arena, host_arena, settings, disk.get());
         executor->weights().copy_(random_weights(plan));
         if (executor->adapters().defined()) executor->adapters().copy_(random_adapters(plan));
         executor->begin_optimizer();
@@ -115,11 +121,10 @@ struct SmallRun {
     // What was never written must not be read: NaN everywhere.
     static at::Tensor aligned(int64_t bytes, const at::Device& device, bool pinned) {
         at::Tensor memory =
-            at::full({bytes + kAlignment}, 0xff, at::TensorOptions().dtype(at::kByte).device(device));
+            at::full({bytes + PageFile::kAligned}, 0xff, at::TensorOptions().dtype(at::kByte).device(device));
         if (pinned) memory = memory.pin_memory();
-        const auto address = reinterpret_cast<uintptr_t>(memory.data_ptr());
-        return memory.narrow(0, static_cast<int64_t>((kAlignment - address % kAlignment) % kAlignment),
-                             bytes);
+        const auto address = static_cast<int64_t>(reinterpret_cast<uintptr_t>(memory.data_ptr()));
+        return memory.narrow(0, ceil_div(address, PageFile::kAligned) * PageFile::kAligned - address, bytes);
     }
     StepResult step() {
         Result<StepResult> r = executor->step(random_tokens(plan));
@@ -131,6 +136,7 @@ struct SmallRun {
     }
     Plan plan;
     Program program;
+    std::unique_ptr<PageFile> disk;  // outlives the executor
     std::unique_ptr<Executor> executor;
 };
 

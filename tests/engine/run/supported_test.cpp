@@ -23,14 +23,6 @@ TEST(Supported, RefusalsNameTheKey) {
         {"model", [](Plan& p) { p.model.activation_limit = 7; }},
         {"model", [](Plan& p) { p.model.mlp_bias = true; }},
         {"plan.strategy", [](Plan& p) { p.decisions.strategy = "layer-major"; }},
-        {"plan.kv",
-         [](Plan& p) {
-             p.decisions.kv_residency = {0, 0, 1};
-         }},
-        {"plan.kv_gradients",
-         [](Plan& p) {
-             p.decisions.kv_gradient_residency = {0, 0, 1};
-         }},
         {"plan.page_copy", [](Plan& p) { p.decisions.page_copy = PageCopy::gather; }},
         {"plan.weights_home", [](Plan& p) { p.decisions.weights_home = Home::ranks; }},
         {"plan.gradients_home", [](Plan& p) { p.decisions.gradients_home = Home::ranks; }},

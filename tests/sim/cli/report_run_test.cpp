@@ -12,6 +12,14 @@ TEST(ReportRun, EventsBecomeLines) {
     EXPECT_EQ(said(R"({"event":"start","device":"a GPU","ops":12345,"device_arena_bytes":1610612736,)"
                    R"("first_step":4,"steps":2})"),
               "a GPU: 12,345 operations a step, 1.50 GiB in the device's arena; goes on after step 4");
+    EXPECT_EQ(said(R"({"event":"start","device":"a GPU","ops":5,"device_arena_bytes":1073741824,)"
+                   R"("disk_bytes":2147483648,"disk_direct":false,"steps":2})"),
+              "a GPU: 5 operations a step, 1.00 GiB in the device's arena, 2.00 GiB on disk through the "
+              "system's cache");
+    EXPECT_EQ(said(R"({"event":"start","device":"a GPU","ops":5,"device_arena_bytes":1073741824,)"
+                   R"("disk_bytes":2147483648,"disk_direct":true,"first_step":4,"steps":2})"),
+              "a GPU: 5 operations a step, 1.00 GiB in the device's arena, 2.00 GiB on disk; goes on after "
+              "step 4");
     EXPECT_EQ(said(R"({"event":"progress","step":4,"op":3,"share":0.5})"), "(nothing)");
     EXPECT_EQ(
         said(R"({"event":"step","step":4,"loss":2.5,"gradient_norm":0.125,"learning_rate":1e-4,)"

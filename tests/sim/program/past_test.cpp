@@ -326,11 +326,15 @@ TEST(Past, DiskPagesPassThroughTheHost) {
     EXPECT_EQ(bytes_of_kind(p, OpKind::write_pages), 3 * 4 * kPageKv);
     // Read by chunk 4 alone, forward and backward.
     EXPECT_EQ(bytes_of_kind(p, OpKind::read_pages), 2 * 3 * 4 * kPageKv);
+    int bounces = 0;
     for (const Buffer& b : p.buffers) {
         if (b.name.starts_with("disk bounce")) {
+            ++bounces;
             EXPECT_GE(b.bytes, 4 * kPageKv);  // a chunk's own pages
+            EXPECT_EQ(b.address % 4096, 0);
         }
     }
+    EXPECT_EQ(bounces, 2);
 }
 
 }  // namespace
