@@ -53,7 +53,8 @@ private:
 
     void paint(QPainter& painter, const TimeAxis& axis, const QRect& body);
     void paint_stream(QPainter& painter, Stream stream, const TimeAxis& axis);
-    void paint_lane(QPainter& painter, const LaneList& list, const QRect& row, const TimeAxis& axis) const;
+    void paint_lane(QPainter& painter, const LaneList& list, const Step& of, const QRect& row,
+                    const TimeAxis& axis) const;
     void paint_selection(QPainter& painter, const TimeAxis& axis) const;
     void paint_strip(QPainter& painter, size_t tier, const TimeAxis& axis);
     void paint_curve(QPainter& painter, const std::vector<StepPoint>& steps, const Scale& scale,

@@ -9,12 +9,6 @@
 #include "gui/view/lane_paint.h"
 
 namespace headroom::gui {
-namespace {
-
-constexpr double kSeparated_px = 6;  // wider slices leave a pixel to the next
-constexpr double kLabelled_px = 40;  // narrower ones say nothing
-
-}  // namespace
 
 void CompareCanvas::paint(QPainter& painter, const TimeAxis& now, const QRect& body) {
     if (!tracks_) return;
@@ -50,27 +44,18 @@ void CompareCanvas::paint_stream(QPainter& painter, Stream stream, const TimeAxi
         const Lanes& lanes = measured ? tracks_->measured : tracks_->predicted;
         const size_t place = lanes.place_of(stream);
         if (list == nullptr || place == lanes.lanes.size()) continue;
-        paint_lane(painter, (measured ? list->measured : list->predicted).lanes[place], row, now);
+        paint_lane(painter, (measured ? list->measured : list->predicted).lanes[place],
+                   measured ? *comparison_->measured : *comparison_->predicted, row, now);
     }
 }
 
-void CompareCanvas::paint_lane(QPainter& painter, const LaneList& list, const QRect& row,
+void CompareCanvas::paint_lane(QPainter& painter, const LaneList& list, const Step& of, const QRect& row,
                                const TimeAxis& now) const {
     const Stretch stretch(drawn_.get()->axis, now);
     paint_bins(painter, list, stretch, row, colours());
-    const QFontMetrics metrics = painter.fontMetrics();
     for (const Slice& slice : list.slices) {
-        QRectF r = stretch.rect(slice.extent, row);
-        if (r.width() >= kSeparated_px) r.setWidth(r.width() - 1);
-        const QColor colour = colours().of(slice.kind);
-        painter.fillRect(r, colour);
-        if (r.width() < kLabelled_px || r.height() + 2 < metrics.height()) continue;
-        const QString text =
-            metrics.elidedText(label_of(slice.kind), Qt::ElideRight, static_cast<int>(r.width()) - 8);
-        if (text.endsWith(QChar(0x2026)) && text.size() < 7) continue;
-        painter.setPen(Palette::text_on(colour));
-        painter.drawText(r.adjusted(4, -1, -4, 1), Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
-                         text);
+        paint_slice(painter, slice, stretch.rect(slice.extent, row), row, colours(),
+                    [&] { return op_text(of.timeline.ops[slice.op]); });
     }
 }
 

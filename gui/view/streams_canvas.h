@@ -56,7 +56,6 @@ private:
     void paint(QPainter& painter, const TimeAxis& axis, const QRect& body);
     void paint_lane(QPainter& painter, size_t lane, const TimeAxis& axis) const;
     void paint_name(QPainter& painter, size_t lane) const;
-    void paint_label(QPainter& painter, const Slice& slice, const QRectF& rect) const;
     void paint_gap(QPainter& painter, const Gap& gap, const QRectF& rect) const;
     void paint_selection(QPainter& painter, const TimeAxis& axis) const;
     void paint_dependency(QPainter& painter, const TimeAxis& axis, OpId from, OpId to) const;

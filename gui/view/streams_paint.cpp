@@ -11,8 +11,7 @@
 namespace headroom::gui {
 namespace {
 
-constexpr double kSeparated_px = 6;  // wider slices leave a pixel to the next
-constexpr double kLabelled_px = 28;  // narrower ones say nothing
+constexpr double kLabelled_px = 56;  // narrower gaps say nothing
 constexpr int kPath_px = 3;          // height of the line of the critical path
 constexpr int kHit_px = 4;
 constexpr size_t kMostDependencies = 200;
@@ -45,10 +44,8 @@ void StreamsCanvas::paint_lane(QPainter& painter, size_t lane, const TimeAxis& n
     const LaneList& of = list->lanes[lane];
     paint_bins(painter, of, stretch, row, colours());
     for (const Slice& slice : of.slices) {
-        QRectF r = stretch.rect(slice.extent, row);
-        if (r.width() >= kSeparated_px && r.right() <= row.right()) r.setWidth(r.width() - 1);
-        painter.fillRect(r, colours().of(slice.kind));
-        if (r.width() >= kLabelled_px) paint_label(painter, slice, r);
+        paint_slice(painter, slice, stretch.rect(slice.extent, row), row, colours(),
+                    [&] { return op_text(step_->timeline.ops[slice.op]); });
     }
     if (of.stream == Stream::compute && shows_stalls_) {
         for (const Gap& gap : of.gaps) paint_gap(painter, gap, stretch.rect(gap.extent, row));
@@ -68,26 +65,12 @@ void StreamsCanvas::paint_lane(QPainter& painter, size_t lane, const TimeAxis& n
     }
 }
 
-void StreamsCanvas::paint_label(QPainter& painter, const Slice& slice, const QRectF& rect) const {
-    const QFontMetrics metrics = painter.fontMetrics();
-    if (rect.height() < metrics.height()) return;
-    const double room = rect.width() - 8;
-    const TimelineOp& op = step_->timeline.ops[slice.op];
-    QString text = op_text(op);
-    if (metrics.horizontalAdvance(text) > room)
-        text = metrics.elidedText(label_of(slice.kind), Qt::ElideRight, static_cast<int>(room));
-    // A few letters of a name say nothing.
-    if (text.endsWith(QChar(0x2026)) && text.size() < 7) return;
-    painter.setPen(Palette::text_on(colours().of(slice.kind)));
-    painter.drawText(rect.adjusted(4, 0, -4, 0), Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, text);
-}
-
 void StreamsCanvas::paint_gap(QPainter& painter, const Gap& gap, const QRectF& rect) const {
     QColor line = colours().warning;
     line.setAlpha(150);
     painter.fillRect(rect, QBrush(line, Qt::BDiagPattern));
     const QFontMetrics metrics = painter.fontMetrics();
-    if (rect.width() < 2 * kLabelled_px || rect.height() < metrics.height()) return;
+    if (rect.width() < kLabelled_px || rect.height() < metrics.height()) return;
     const Stall stall = stall_before(*step_, gap.after);
     QString text = time_text(stall.length_ns());
     const double room = rect.width() - 12;
