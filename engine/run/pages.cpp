@@ -7,7 +7,7 @@ namespace headroom::engine {
 
 PageTable::PageTable(int64_t layers, int64_t pages, int64_t units, const LivesHere& lives_here,
                      std::string name, const Parts& parts)
-    : name_(std::move(name)), pages_(pages), parts_(parts), taken_(static_cast<size_t>(units), false) {
+    : name_(std::move(name)), pages_(pages), parts_(parts), units_(units), free_(units) {
     for (const PageKind kind : {PageKind::kv, PageKind::gradient}) {
         const auto k = static_cast<size_t>(kind);
         const auto size = static_cast<size_t>(layers * pages * parts_[k]);
@@ -29,20 +29,16 @@ PageTable::PageTable(int64_t layers, int64_t pages, int64_t units, const LivesHe
 }
 
 Result<void> PageTable::take(PageKind kind, int64_t layer, int64_t page) {
-    const auto units = static_cast<int64_t>(taken_.size());
-    if (live_ + parts(kind) > units) {
+    if (live_ + parts(kind) > units_) {
         return fail(name_,
-                    std::to_string(units) + " units, all but " + std::to_string(units - live_) + " in use",
+                    std::to_string(units_) + " units, all but " + std::to_string(units_ - live_) + " in use",
                     "what the plan's program takes at once", Fault::run_failed);
     }
     const size_t first = at(kind, layer, page);
     for (size_t i = first; i < first + static_cast<size_t>(parts(kind)); ++i) {
         int64_t unit = preferred_[static_cast<size_t>(kind)][i];
-        if (unit < 0 || unit >= units || taken_[static_cast<size_t>(unit)]) {
-            while (taken_[first_free_]) ++first_free_;
-            unit = static_cast<int64_t>(first_free_);
-        }
-        taken_[static_cast<size_t>(unit)] = true;
+        if (unit < 0 || unit >= units_ || !free_.holds(unit)) unit = free_.first();
+        free_.erase(unit);
         ++live_;
         of(kind)[i] = unit;
     }
@@ -53,8 +49,7 @@ void PageTable::free(PageKind kind, int64_t layer, int64_t page) {
     const size_t first = at(kind, layer, page);
     for (size_t i = first; i < first + static_cast<size_t>(parts(kind)); ++i) {
         int64_t& unit = of(kind)[i];
-        taken_[static_cast<size_t>(unit)] = false;
-        first_free_ = std::min(first_free_, static_cast<size_t>(unit));
+        free_.insert(unit);
         --live_;
         unit = -1;
     }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "run/free_units.h"
 
 namespace headroom::engine {
 
@@ -37,7 +38,7 @@ public:
               std::string name = "page pool", const Parts& parts = {1, 1});
 
     // Gives the page its units. Error: the pool has too few left (the plan promised that this cannot happen);
-    // then it takes none. Cost: O(1) where the preferred places are free.
+    // then it takes none. Cost: O(log units).
     Result<void> take(PageKind kind, int64_t layer, int64_t page);
     void free(PageKind kind, int64_t layer, int64_t page);
     bool has(PageKind kind, int64_t layer, int64_t page) const;
@@ -58,10 +59,10 @@ private:
     std::string name_;
     int64_t pages_ = 0, live_ = 0;
     Parts parts_{1, 1};
-    size_t first_free_ = 0;                          // no unit before it is free
     std::array<std::vector<int64_t>, 2> unit_;       // by kind; by layer, page and part; -1: none
     std::array<std::vector<int64_t>, 2> preferred_;  // by kind; by layer, page and part
-    std::vector<bool> taken_;                        // by unit
+    int64_t units_ = 0;
+    FreeUnits free_;
 };
 
 }  // namespace headroom::engine
