@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/report.h"
+#include "search/disk_cost.h"
 
 namespace headroom::cli {
 namespace {
@@ -107,6 +108,18 @@ std::string model_line(const Plan& p) {
         format_integer(n.total()), active,
         format_integer(kv_bytes_per_token(p.model, p.decisions.kv).count()), 100 * f.attention / f.total(),
         100 * f.attention_projections / f.total(), 100 * f.mlp / f.total(), 100 * f.head / f.total());
+}
+
+// Empty where no pages are on disk.
+std::string disk_line(const Plan& p, const Evaluation& e) {
+    const Result<std::optional<DiskCost>> cost = disk_cost(p, e);
+    if (!cost || !*cost) return "";
+    return fmt::format(
+        "disk        the step waits for it {:.1f} % of the time; with these pages on the host: {}, {} of "
+        "host "
+        "memory\n",
+        percent((*cost)->waits_ns, e.step_ns), seconds((*cost)->step_ns),
+        format_bytes(Bytes((*cost)->host_bytes)));
 }
 
 std::string plan_lines(const Plan& p) {
@@ -220,6 +233,7 @@ std::string report_text(const Answer& a) {
         path += fmt::format("{}{} {:.1f} %", path.empty() ? "" : ", ", name, percent(ns, s.duration_ns));
     }
     text += fmt::format("critical    {}\n", path);
+    text += disk_line(p, e);
     if (p.decisions.attention.sparse && p.chunks() > 1) {
         const TrafficSums fill = traffic_sums(e, Pass::fill), back = traffic_sums(e, Pass::gradient);
         if (fill.chunks_layers > 0) {
@@ -325,6 +339,10 @@ nlohmann::ordered_json report_json(const Answer& a) {
                                                     {"loaded_bytes", t.loaded_bytes},
                                                     {"written_bytes", t.written_bytes}};
     }
+    if (const Result<std::optional<DiskCost>> cost = disk_cost(a.plan, e); cost && *cost)
+        j["pages_on_disk"] = {{"waits_ns", (*cost)->waits_ns},
+                              {"on_host_step_ns", (*cost)->step_ns},
+                              {"on_host_need_bytes", (*cost)->host_bytes}};
     j["selection_source"] = a.plan.decisions.attention.sparse ? a.plan.selection.source : "";
     j["ops"] = e.ops;
     j["candidates_scored"] = a.scored;

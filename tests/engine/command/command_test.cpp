@@ -1,5 +1,6 @@
 // `headroom run` and the engine's program: exit codes, what they print, and Ctrl-C.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,6 +124,48 @@ TEST_F(EngineCommand, APlanLargerThanTheMachineIsToldBeforeAnythingIsAllocated) 
     EXPECT_NE(o.err.find("bytes of device memory, the largest of it '"), std::string::npos) << o.err;
     EXPECT_EQ(o.out, "");
     EXPECT_EQ(in_folder(), std::vector<std::string>{"plan.json"});
+}
+
+TEST_F(EngineCommand, PagesOnDiskHaveAFileThatNobodySees) {
+    options(training_plan());
+    const Outcome host = run({"--steps", "2"});
+    Plan plan = training_plan();
+    plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = {0, 0, 3};
+    options(plan);
+    std::filesystem::create_directory(at("d"));
+    for (const std::vector<std::string>& where :
+         {std::vector<std::string>{}, {"--disk", "d"}, {"-o", "d/t.trace.json.gz"}}) {
+        std::vector<std::string> words{"--steps", "2"};
+        words.insert(words.end(), where.begin(), where.end());
+        const Outcome o = run(words);
+        EXPECT_EQ(o.code, 0) << o.err;
+        EXPECT_NE(o.out.find(" on disk"), std::string::npos) << o.out;
+        const auto losses = [](const std::string& out) {
+            const size_t at = out.find("2 steps: loss ");
+            return out.substr(at, out.find(", ", out.find("gradient norm", at)) - at);
+        };
+        EXPECT_EQ(losses(o.out), losses(host.out));
+    }
+    EXPECT_EQ(in_folder(), (std::vector<std::string>{"d", "plan.json"}));
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(at("d")), {}), 1);  // the timeline
+
+    const Outcome none = run({"--disk", "none"});
+    EXPECT_EQ(none.code, 2);
+    EXPECT_EQ(none.err,
+              "headroom-engine: --disk: 'none' is no folder; allowed: a folder that can be written\n");
+    EXPECT_EQ(run({"--disk", "/proc"}).code, 2);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit small{8192, before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const Outcome limit = run({"--disk", "d"});
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_EQ(limit.code, 5);
+    EXPECT_NE(limit.err.find("the folder for pages on disk, 'd': needs "), std::string::npos) << limit.err;
+    EXPECT_NE(limit.err.find(" bytes; allowed: 8192 bytes, the limit of file sizes (ulimit -f)"),
+              std::string::npos)
+        << limit.err;
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(at("d")), {}), 1);
 }
 
 TEST_F(EngineCommand, CtrlCLeavesWholeFilesOrNone) {
