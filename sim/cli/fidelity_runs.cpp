@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <memory>
 #include <system_error>
 
 #include "base/file.h"
@@ -15,7 +14,6 @@
 #include "base/text.h"
 #include "base/utc.h"
 #include "cli/engine_process.h"
-#include "search/answer.h"
 
 namespace headroom::cli {
 namespace {
@@ -32,31 +30,12 @@ void say(const std::string& line) {
     std::fflush(stdout);
 }
 
-std::string question_text(const fidelity::Suite& suite, const fidelity::Question& q) {
-    std::string text = q.model.empty() ? "scenario " + q.scenario : "model " + q.model;
-    for (const auto* set : {&suite.set, &q.set})
-        for (const std::string& pair : *set) text += " --set " + pair;
-    if (suite.selection)
-        text += fmt::format("; predicted with block_reuse {}, chunk_reuse {}", suite.selection->block_reuse,
-                            suite.selection->chunk_reuse);
-    return text;
-}
-
 double seconds(int64_t ns) {
     return static_cast<double>(ns) * 1e-9;
 }
 
 bool selects(const Plan& plan) {
     return plan.decisions.attention.sparse && plan.chunks() > 1;
-}
-
-// What a run takes beside its start and its steps: host memory is pinned (0.16 s a GiB) and weights are drawn
-// by the processor and copied (0.3 s a GiB on 16 cores).
-double preparing_seconds(const Prediction& p) {
-    constexpr double kPin = 0.16, kDraw = 0.3;
-    const int64_t weights = p.figures.tiers[0].category_peaks[static_cast<size_t>(Category::weights)];
-    return (kPin * static_cast<double>(p.need_bytes[1]) + kDraw * static_cast<double>(weights)) /
-           static_cast<double>(kGiB);
 }
 
 // An open file that a process writes its messages to.
@@ -101,101 +80,19 @@ bool FidelityRuns::to_run(const Entry& e) const {
            (!e.run || (!options_.only.empty() && e.run->set != (set_ ? set_->id : 0)));
 }
 
-Result<Plan> FidelityRuns::plan_of(const fidelity::SuitePlan& p) const {
-    HEADROOM_TRY(const Scenario scenario, scenario_of(suite_, p.question, p.name, p.place, data_));
-    AnswerOptions o;
-    o.gains = o.remedies = false;
-    Result<Answer> a = answer(scenario, o);
-    if (!a) {
-        Error e = with_places(a.error(), scenario);
-        e.where = p.place + ": " + e.where;
-        return tl::unexpected<Error>(std::move(e));
+// What a run takes beside its start and its steps: host memory is pinned, as fast as the hardware file of the
+// prediction says, and weights are drawn by the processor and copied (0.3 s a GiB on 16 cores).
+double FidelityRuns::preparing_seconds(const Prediction& p) const {
+    constexpr double kDraw = 0.3;
+    auto known = pin_seconds_per_gib_.find(p.hardware);
+    if (known == pin_seconds_per_gib_.end()) {
+        // A file that is not there any more only worsens an estimate.
+        const Result<Hardware> hardware = read_hardware(p.hardware, data_);
+        known = pin_seconds_per_gib_.emplace(p.hardware, hardware ? hardware->pin_seconds_per_gib : 0).first;
     }
-    return std::move(a->plan);
-}
-
-Result<void> FidelityRuns::load(Entry& e) const {
-    HEADROOM_TRY(e.prediction, folder_.prediction(e.plan.name + ".prediction.json"));
-    HEADROOM_TRY(e.recorded, folder_.prediction(e.plan.name + ".recorded.json"));
-    HEADROOM_TRY(e.run, folder_.run(e.plan.name));
-    return {};
-}
-
-// A prediction of this program, of the same question and hardware, is taken as it stands; so is the one of a
-// plan that has been run: it was made before the run.
-Result<void> FidelityRuns::predict_entry(Entry& e) {
-    HEADROOM_CHECK(check_interrupt("fidelity"));
-    const std::string plan_file = e.plan.name + ".plan.json";
-    const std::string question = question_text(suite_, e.plan.question);
-    if (options_.resume) {
-        HEADROOM_CHECK(load(e));
-        if (e.run && options_.only.empty()) return {};
-        if (e.prediction && e.prediction->commit == options_.commit && e.prediction->question == question &&
-            folder_.has(plan_file)) {
-            HEADROOM_TRY(const Plan plan, read_plan(folder_.file(plan_file)));
-            HEADROOM_TRY(const Scenario s,
-                         scenario_of(suite_, e.plan.question, e.plan.name, e.plan.place, data_));
-            if (plan.hardware == s.plan.hardware && plan_hash(plan) == e.prediction->plan_hash) return {};
-        }
-        e.prediction.reset();
-    }
-    HEADROOM_TRY(const Plan plan, plan_of(e.plan));
-    HEADROOM_TRY(Prediction p, fidelity::predict_plan(plan, suite_.selection, e.plan.name,
-                                                      std::string(fidelity::name_of(e.plan.half))));
-    p.date = utc_now();
-    p.commit = options_.commit;
-    p.question = question;
-    HEADROOM_CHECK(write_file(folder_.file(plan_file), write_plan(plan)));
-    HEADROOM_CHECK(write_file(folder_.file(e.plan.name + ".prediction.json"), fidelity::write_prediction(p)));
-    e.prediction = std::move(p);
-    return {};
-}
-
-Result<fidelity::LadderResult> FidelityRuns::limit_of(const fidelity::Ladder& ladder) const {
-    HEADROOM_TRY(const Scenario s, scenario_of(suite_, ladder.question, ladder.name, ladder.place, data_));
-    Result<MaxContext> max = max_context(s);
-    if (!max) {
-        Error e = with_places(max.error(), s);
-        e.where = ladder.place + ": " + e.where;
-        return tl::unexpected<Error>(std::move(e));
-    }
-    fidelity::LadderResult l;
-    l.ladder = ladder;
-    l.limit = max->context;
-    l.page = max->at.plan.decisions.page;
-    return l;
-}
-
-Result<void> FidelityRuns::predict_ladder(const fidelity::Ladder& ladder) {
-    HEADROOM_TRY(fidelity::LadderResult l, limit_of(ladder));
-    l.contexts = fidelity::rung_contexts(ladder, l.limit, l.page);
-    for (const Tokens context : l.contexts) {
-        Entry rung;
-        rung.plan = fidelity::rung_plan(ladder, context);
-        if (options_.device == "cpu") rung.missing = "a CPU has no device memory of its own";
-        HEADROOM_CHECK(predict_entry(rung));
-        l.rungs.push_back(std::move(rung));
-    }
-    results_.ladders.push_back(std::move(l));
-    return {};
-}
-
-Result<void> FidelityRuns::predict() {
-    HEADROOM_CHECK(folder_.make());
-    if (!options_.resume && folder_.holds_runs())
-        return fail(options_.folder, "holds runs already", "--resume, --replay, or another folder");
-    for (Entry& e : results_.entries) {
-        if (wanted(e.plan.name, "")) {
-            HEADROOM_CHECK(predict_entry(e));
-        } else {
-            e.missing = "not asked for";
-            HEADROOM_CHECK(load(e));
-        }
-    }
-    for (const fidelity::Ladder& l : suite_.ladders)
-        if (wanted("", l.name)) HEADROOM_CHECK(predict_ladder(l));
-    HEADROOM_TRY(results_.sets, folder_.sets());
-    return {};
+    const int64_t weights = p.figures.tiers[0].category_peaks[static_cast<size_t>(Category::weights)];
+    return (known->second * static_cast<double>(p.need_bytes[1]) + kDraw * static_cast<double>(weights)) /
+           static_cast<double>(kGiB);
 }
 
 // Steps as predicted, and a tenth more.
@@ -286,20 +183,6 @@ Result<RunSummary> FidelityRuns::run_plan(const Entry& e, const std::string& fil
     std::error_code ignored;
     if (fs::file_size(folder_.file(log), ignored) == 0) folder_.remove(log);
     return s;
-}
-
-Result<void> FidelityRuns::predict_recorded(Entry& e, const Plan& plan) {
-    const std::string packed = e.plan.name + ".selection.json.gz";
-    if (!selects(plan) || !folder_.has(packed)) return {};
-    HEADROOM_TRY(RecordedSelection recorded, read_selection(folder_.file(packed)));
-    SelectionModel seen;
-    seen.source = recorded.source;
-    seen.recorded = std::make_shared<const RecordedSelection>(std::move(recorded));
-    HEADROOM_TRY(e.recorded, fidelity::predict_plan(plan, seen, e.plan.name,
-                                                    std::string(fidelity::name_of(e.plan.half))));
-    e.recorded->date = utc_now();
-    e.recorded->commit = options_.commit;
-    return {};
 }
 
 Result<void> FidelityRuns::take_selection(Entry& e, const std::string& file_name, RunSummary& s) {
@@ -444,39 +327,9 @@ Result<void> FidelityRuns::run_all() {
     }
     HEADROOM_CHECK(end_set());
     HEADROOM_CHECK(write_table());
+    say_selection();
     results_.sets.push_back(*set_);
     return {};
-}
-
-Result<void> FidelityRuns::replay_entry(Entry& e) {
-    HEADROOM_CHECK(check_interrupt("fidelity"));
-    HEADROOM_CHECK(load(e));
-    if (!e.run) return {};
-    HEADROOM_TRY(Plan plan, parse_plan(e.run->plan, e.plan.name));
-    HEADROOM_TRY(plan.hardware, read_hardware(plan.hardware.name, data_));
-    HEADROOM_TRY(e.prediction, fidelity::predict_plan(plan, suite_.selection, e.plan.name,
-                                                      std::string(fidelity::name_of(e.plan.half))));
-    e.recorded.reset();
-    return predict_recorded(e, plan);
-}
-
-Result<void> FidelityRuns::replay() {
-    for (Entry& e : results_.entries) HEADROOM_CHECK(replay_entry(e));
-    for (const fidelity::Ladder& ladder : suite_.ladders) {
-        const std::vector<Tokens> contexts = folder_.rungs(ladder.name);
-        if (contexts.empty()) continue;
-        HEADROOM_TRY(fidelity::LadderResult l, limit_of(ladder));
-        l.contexts = contexts;
-        for (const Tokens context : contexts) {
-            Entry rung;
-            rung.plan = fidelity::rung_plan(ladder, context);
-            HEADROOM_CHECK(replay_entry(rung));
-            l.rungs.push_back(std::move(rung));
-        }
-        results_.ladders.push_back(std::move(l));
-    }
-    HEADROOM_TRY(results_.sets, folder_.sets());
-    return write_table();
 }
 
 bool FidelityRuns::any_failed() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ private:
     Result<Plan> plan_of(const fidelity::SuitePlan& plan) const;
     Result<void> load(fidelity::Entry& entry) const;
     double expected_seconds(const fidelity::Entry& entry) const;
+    double preparing_seconds(const fidelity::Prediction& prediction) const;
     double left_seconds() const;
 
     Result<void> run_all();
@@ -67,6 +69,8 @@ private:
                                 fidelity::RunSummary& summary);
     Result<void> predict_recorded(fidelity::Entry& entry, const Plan& plan);
     Result<void> write_table();
+    // The suite's [selection] as the fit half asks for it.
+    void say_selection() const;
     std::string failure_of(const std::string& log, int exit_code) const;
 
     const FidelityOptions& options_;
@@ -77,6 +81,7 @@ private:
     std::optional<fidelity::RunSet> set_;
     const fidelity::Entry* repeated_ = nullptr;
     Clock::time_point begin_ = Clock::now();
+    mutable std::map<std::string, double> pin_seconds_per_gib_;  // by hardware file, read once
     // Observed: what a run takes beside its steps and its pinning.
     double beside_seconds_ = 0;
     int64_t observed_ = 0;

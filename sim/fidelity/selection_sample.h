@@ -1,7 +1,9 @@
 // What a run's selection of pages was like, and the parameters of the model of selections that it asks for.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -15,19 +17,23 @@ namespace headroom::fidelity {
 // chunk before had selected too.
 struct SelectionSample {
     std::vector<double> distinct, shared;
-    double block_reuse = 0, chunk_reuse = 0;  // fit_selection()'s
+    // fit_selection()'s (selection_fit.h).
+    double block_reuse = 0, chunk_reuse = 0, popularity = 0, recency = 0;
+    // Pages that this chunk and those after it selected, in all: going back from the last chunk, what has
+    // gradients; and those of them that lie before the chunk: what still waits for its own. Empty: not kept
+    // (runs until 2026-11-30).
+    std::vector<double> touched{}, waiting{};
     bool operator==(const SelectionSample&) const = default;
 };
 // Rounded to hundredths of a page.
 SelectionSample sample_of(const RecordedSelection& selection, const Attention& attention);
 
-nlohmann::ordered_json selection_json(const SelectionSample& sample);
-Result<SelectionSample> read_selection_sample(ConfigTable table);
+// The counts alone, not rounded, of rows (chunk, layer) = chunk * layers + layer. Cost: of the pages.
+SelectionSample count_pages(std::span<const uint32_t> begin, std::span<const uint32_t> pages, int64_t chunks,
+                            int64_t layers, int64_t pages_per_chunk);
 
-// block_reuse and chunk_reuse, to 1/1000, with which the model (draw_selections) draws as many distinct and
-// as many shared pages as were recorded, over all chunks whose past is larger than the budget. One selection
-// a chunk: block_reuse has no effect and stays at its default. A chunk that chooses again pages of chunks
-// long before is beyond the model. Cost: about 20 draws of one layer.
-SelectionModel fit_selection(const RecordedSelection& recorded, const Attention& attention);
+nlohmann::ordered_json selection_json(const SelectionSample& sample);
+// Errors: keys missing or unknown, lists of unequal length.
+Result<SelectionSample> read_selection_sample(ConfigTable table);
 
 }  // namespace headroom::fidelity

@@ -45,15 +45,23 @@ Result<int64_t> read_steps(ConfigTable& table, int64_t fallback) {
     return steps;
 }
 
-Result<std::optional<SelectionModel>> read_selection_table(ConfigTable& root) {
-    HEADROOM_TRY(std::optional<ConfigTable> table, root.get<ConfigTable>("selection"));
+Result<std::optional<SelectionModel>> read_selection_table(ConfigTable& of) {
+    HEADROOM_TRY(std::optional<ConfigTable> table, of.get<ConfigTable>("selection"));
     if (!table) return std::optional<SelectionModel>();
     SelectionModel m;
-    for (const auto& [key, member] : {std::pair{"block_reuse", &SelectionModel::block_reuse},
-                                      {"chunk_reuse", &SelectionModel::chunk_reuse}}) {
-        HEADROOM_TRY(m.*member, table->get_or(key, m.*member));
-        if (m.*member < 0 || m.*member > 1)
-            return fail(table->place(key), fmt::format("{}", m.*member), "0 to 1");
+    const struct {
+        const char* key;
+        double SelectionModel::*member;
+        double low, high;
+    } numbers[] = {{"block_reuse", &SelectionModel::block_reuse, 0, 1},
+                   {"chunk_reuse", &SelectionModel::chunk_reuse, 0, 1},
+                   {"popularity", &SelectionModel::popularity, 0, kMaxPopularity},
+                   {"recency", &SelectionModel::recency, kMinRecency, kMaxRecency}};
+    for (const auto& n : numbers) {
+        HEADROOM_TRY(m.*n.member, table->get_or(n.key, m.*n.member));
+        if (!(m.*n.member >= n.low && m.*n.member <= n.high))
+            return fail(table->place(n.key), fmt::format("{}", m.*n.member),
+                        fmt::format("{} to {}", n.low, n.high));
     }
     HEADROOM_TRY(m.source, table->need<std::string>("source"));
     HEADROOM_CHECK(table->finish());
@@ -68,6 +76,7 @@ Result<SuitePlan> read_plan_entry(ConfigTable table) {
     HEADROOM_TRY(p.seed, table.get_or<int64_t>("seed", 0));
     if (p.seed < 0) return fail(table.place("seed"), std::to_string(p.seed), "0 or more");
     HEADROOM_TRY(p.repeat, table.get_or("repeat", false));
+    HEADROOM_TRY(p.selection, read_selection_table(table));
     p.half = half_of(p.name);
     HEADROOM_TRY(const std::string half, table.get_or<std::string>("half", std::string(name_of(p.half))));
     if (half != name_of(p.half))

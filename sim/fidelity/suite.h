@@ -36,7 +36,8 @@ struct SuitePlan {
     bool no_device_check = false;
     std::string ladder;  // of a rung: the ladder's name
     Half half = Half::fit;
-    std::string place;  // "h200.toml:12", for messages
+    std::optional<SelectionModel> selection;  // instead of the suite's
+    std::string place;                        // "h200.toml:12", for messages
 };
 
 // Contexts around the largest that is predicted to fit, each run until an allocation fails.
@@ -62,6 +63,9 @@ struct Suite {
     // What predictions of sparse plans draw their selections from. The plans themselves are sized by the
     // selection of their question, which must be the larger.
     std::optional<SelectionModel> selection;
+    const std::optional<SelectionModel>& selection_of(const SuitePlan& plan) const {
+        return plan.selection ? plan.selection : selection;
+    }
     double start_seconds = 5;      // of a process, until it has a device
     std::vector<SuitePlan> plans;  // in the order in which they are run
     std::vector<Ladder> ladders;

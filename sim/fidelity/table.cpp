@@ -217,7 +217,8 @@ std::string traffic_text(const Results& r) {
                                       : fmt::format("{:.1f}", v / static_cast<double>(s.distinct.size()));
         };
         rows += row({e.plan.name, pages(distinct), distinct > 0 ? share(shared / distinct) : "",
-                     fmt::format("{:.3f}, {:.3f}", s.block_reuse, s.chunk_reuse),
+                     fmt::format("{:.3f}, {:.3f}, {:.3f}, {:.3f}", s.block_reuse, s.chunk_reuse, s.popularity,
+                                 s.recency),
                      fmt::format("{:.2f}", static_cast<double>(t.loaded_bytes) * 1e-9),
                      against(*e.prediction, &TrafficFigures::loaded_bytes),
                      e.recorded ? against(*e.recorded, &TrafficFigures::loaded_bytes) : "",
@@ -229,8 +230,8 @@ std::string traffic_text(const Results& r) {
            "traffic, what it "
            "leaves is one of cost.\n\n" +
            head({"plan", "distinct pages a chunk", "shared with the chunk before",
-                 "fitted block, chunk reuse", "loaded, GB", "error", "error, recorded selection",
-                 "gradient pages touched, error", "error, recorded selection"}) +
+                 "fitted block reuse, chunk reuse, popularity, recency", "loaded, GB", "error",
+                 "error, recorded selection", "gradient pages touched, error", "error, recorded selection"}) +
            rows + "\n";
 }
 

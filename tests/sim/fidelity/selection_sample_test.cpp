@@ -9,18 +9,6 @@
 namespace headroom::fidelity {
 namespace {
 
-// Drawn by the model itself, one recorded layer.
-RecordedSelection drawn(const SelectionModel& model, const Attention& a, int64_t chunks, int64_t chunk,
-                        int64_t page) {
-    const Selections s = draw_selections(model, a, chunks, chunk, page);
-    RecordedSelection r;
-    r.source = "drawn";
-    r.page = page, r.chunk = chunk, r.budget = a.budget, r.block = a.block, r.layers = 1, r.chunks = chunks;
-    r.begin = s.begin;
-    r.pages = s.pages;
-    return r;
-}
-
 TEST(SelectionSample, CountsDistinctAndSharedPages) {
     RecordedSelection r;
     r.layers = 2, r.chunks = 3, r.page = 1, r.chunk = 4;
@@ -36,31 +24,34 @@ TEST(SelectionSample, CountsDistinctAndSharedPages) {
     EXPECT_EQ(*again, s);
 }
 
-// From one seed, tried on another: what was drawn with known shares is found again.
-TEST(SelectionSample, FitFindsTheSharesThatWereDrawnWith) {
-    Attention a;
-    a.sparse = true, a.budget = 32, a.block = 1024, a.sink = 1, a.local = 4;
-    SelectionModel made;
-    made.seed = 99;
-    for (const double reuse : {0.0, 0.3, 0.8}) {
-        made.chunk_reuse = reuse;
-        const SelectionModel found = fit_selection(drawn(made, a, 64, 1024, 64), a);
-        EXPECT_NEAR(found.chunk_reuse, reuse, 0.06);
-    }
-    a.block = 128;
-    for (const double reuse : {0.5, 0.9}) {
-        made.chunk_reuse = 0.4;
-        made.block_reuse = reuse;
-        const SelectionModel found = fit_selection(drawn(made, a, 64, 1024, 64), a);
-        EXPECT_NEAR(found.block_reuse, reuse, 0.06);
-    }
+// By hand: one layer, chunks of 2 pages. From the end: chunk 3 touches {0 2 5}, all before it; chunk 2 adds
+// {1} and frees 4 and 5; chunk 1 adds nothing and frees 2 and 3.
+TEST(SelectionSample, CountsWhatIsTouchedAndWaits) {
+    const std::vector<uint32_t> begin = {0, 0, 1, 3, 6}, pages = {0, 0, 1, 0, 2, 5};
+    const SelectionSample s = count_pages(begin, pages, 4, 1, 2);
+    EXPECT_EQ(s.touched, (std::vector<double>{4, 4, 4, 3}));
+    EXPECT_EQ(s.waiting, (std::vector<double>{0, 2, 3, 3}));
 }
 
-TEST(SelectionSample, FitNeedsChunksWithAChoice) {
-    Attention a;
-    a.sparse = true, a.budget = 64, a.block = 1024;
-    const SelectionModel found = fit_selection(drawn({}, a, 3, 1024, 64), a);
-    EXPECT_EQ(found.chunk_reuse, SelectionModel().chunk_reuse);
+TEST(SelectionSample, ReadsWhatWasWrittenBeforeTouchedWasKept) {
+    const Result<SelectionSample> s =
+        read_selection_sample(parse_json(R"({"distinct_pages": [0, 4], "shared_with_chunk_before": [0, 1],
+                       "fitted_block_reuse": 0.9, "fitted_chunk_reuse": 0.25})",
+                                         "s")
+                                  .value());
+    ASSERT_TRUE(s) << s.error().text();
+    EXPECT_EQ(*s, (SelectionSample{{0, 4}, {0, 1}, 0.9, 0.25}));
+}
+
+TEST(SelectionSample, RefusesListsOfUnequalLength) {
+    const Result<SelectionSample> s =
+        read_selection_sample(parse_json(R"({"distinct_pages": [0, 4], "shared_with_chunk_before": [0, 1],
+                       "touched_from_chunk_on": [4], "waiting_before_chunk": [0, 2],
+                       "fitted_block_reuse": 0.9, "fitted_chunk_reuse": 0.25})",
+                                         "s")
+                                  .value());
+    ASSERT_FALSE(s);
+    EXPECT_NE(s.error().text().find("touched_from_chunk_on"), std::string::npos) << s.error().text();
 }
 
 }  // namespace

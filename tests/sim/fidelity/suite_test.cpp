@@ -27,6 +27,7 @@ TEST(Suite, ReadsPlansLaddersAndRankings) {
                         "[selection]\nblock_reuse = 0.7\nsource = \"here\"\n" +
                         kPlan +
                         "set = [\"context=1Ki\"]\nsteps = 1\nseed = 7\nrepeat = true\n"
+                        "selection = { popularity = 0.5, recency = -0.25, source = \"this model\" }\n"
                         "[[plan]]\nname = \"b\"\nscenario = \"tiny-cpu\"\n"
                         "[[ladder]]\nname = \"l\"\nmodel = \"Qwen2.5-3B\"\nrungs = [-0.01, 0, 1]\n"
                         "[[ranking]]\nname = \"r\"\nplans = [\"b\", \"a\"]\n",
@@ -44,6 +45,13 @@ TEST(Suite, ReadsPlansLaddersAndRankings) {
     EXPECT_EQ(s->plans[0].steps, 1);
     EXPECT_EQ(s->plans[0].seed, 7);
     EXPECT_TRUE(s->plans[0].repeat);
+    const std::optional<SelectionModel>&own = s->selection_of(s->plans[0]),
+          &shared = s->selection_of(s->plans[1]);
+    ASSERT_TRUE(own && shared);
+    EXPECT_EQ(own->popularity, 0.5);
+    EXPECT_EQ(own->recency, -0.25);
+    EXPECT_EQ(own->source, "this model");
+    EXPECT_EQ(shared->source, "here");
     EXPECT_EQ(s->plans[1].steps, 2);
     EXPECT_EQ(s->plans[1].question.scenario, "tiny-cpu");
     ASSERT_EQ(s->ladders.size(), 1u);
@@ -74,6 +82,10 @@ TEST(Suite, NamesLineAndKeyOfWhatIsWrong) {
            "s.toml:7, key 'ranking[0].plans'", "'aa'");
     expect(kHead + "[selection]\nchunk_reuse = 2\nsource = \"x\"\n" + kPlan,
            "s.toml:3, key 'selection.chunk_reuse'", "2");
+    expect(kHead + kPlan + "selection = { popularity = 3, source = \"x\" }\n",
+           "key 'plan[0].selection.popularity'", "0 to 2");
+    expect(kHead + kPlan + "selection = { recency = -2, source = \"x\" }\n",
+           "key 'plan[0].selection.recency'", "-1 to 4");
 }
 
 // Known values: FNV-1a of "a" is af63dc4c8601ec8c, of "foobar" 85944171f73967e8; bit 32 of both words.
