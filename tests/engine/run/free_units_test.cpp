@@ -18,7 +18,9 @@ TEST(FreeUnits, FirstIsTheLowestThatIsFree) {
         for (int step = 0; step < 20'000; ++step) {
             const auto unit = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
             ASSERT_EQ(units.holds(unit), expected.contains(unit));
-            if (!expected.empty()) ASSERT_EQ(units.first(), *expected.begin());
+            if (!expected.empty()) {
+                ASSERT_EQ(units.first(), *expected.begin());
+            }
             if (random() % 3 == 0) {
                 units.insert(unit);
                 expected.insert(unit);

@@ -68,7 +68,9 @@ TEST(Excerpt, MemoryKeepsItsPeaksInFewerSamples) {
             EXPECT_EQ(a[tier].by_category, b[tier].by_category) << instants;
         }
         EXPECT_EQ(part->memory.back().bytes, whole.memory.back().bytes);
-        if (instants < 5) EXPECT_LT(part->memory.size(), whole.memory.size() / 2);
+        if (instants < 5) {
+            EXPECT_LT(part->memory.size(), whole.memory.size() / 2);
+        }
     }
 }
 
