@@ -6,7 +6,6 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
-#include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -17,6 +16,7 @@
 #include "gui/view/controls.h"
 #include "gui/view/error_chart.h"
 #include "gui/view/outside_delegate.h"
+#include "gui/view/splitter.h"
 
 namespace headroom::gui {
 QWidget* CompareView::make_empty() {
@@ -142,10 +142,9 @@ QWidget* CompareView::make_chart() {
 }
 
 QWidget* CompareView::make_below() {
-    auto* split = new QSplitter;
+    auto* split = new Splitter(Qt::Horizontal, tr("Width of the table"));
     split->addWidget(make_table());
     split->addWidget(make_chart());
-    split->setChildrenCollapsible(false);
     split->setSizes({900, 600});
     auto* below = new QWidget;
     auto* rows = new QVBoxLayout(below);

@@ -5,7 +5,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QShortcut>
-#include <QSplitter>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -16,6 +15,7 @@
 #include "gui/view/compare_canvas.h"
 #include "gui/view/error_chart.h"
 #include "gui/view/outside_delegate.h"
+#include "gui/view/splitter.h"
 
 namespace headroom::gui {
 namespace {
@@ -47,10 +47,9 @@ CompareView::CompareView(Document& document, Focus& focus, QWidget* parent)
     auto* column = new QVBoxLayout(content);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(make_bar());
-    auto* split = new QSplitter(Qt::Vertical);
+    auto* split = new Splitter(Qt::Vertical, tr("Height of the lanes"));
     split->addWidget(canvas_);
     split->addWidget(make_below());
-    split->setChildrenCollapsible(false);
     split->setStretchFactor(0, 5);
     split->setStretchFactor(1, 4);
     split->setSizes({460, 370});

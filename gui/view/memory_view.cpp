@@ -5,13 +5,13 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QShortcut>
-#include <QSplitter>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include "gui/model/text.h"
 #include "gui/view/controls.h"
+#include "gui/view/splitter.h"
 
 namespace headroom::gui {
 
@@ -23,8 +23,7 @@ MemoryView::MemoryView(Document& document, Focus& focus)
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(make_bar());
-    auto* split = new QSplitter(Qt::Horizontal);
-    split->setChildrenCollapsible(false);
+    auto* split = new Splitter(Qt::Horizontal, tr("Width of the curves"));
     split->addWidget(canvas_);
     split->addWidget(make_side());
     split->setStretchFactor(0, 1);

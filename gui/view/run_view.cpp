@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QProgressBar>
 #include <QScrollArea>
-#include <QSplitter>
 #include <QStandardPaths>
 #include <QTableView>
 #include <QTimer>
@@ -21,6 +20,7 @@
 #include "gui/model/text.h"
 #include "gui/view/run_charts.h"
 #include "gui/view/run_form.h"
+#include "gui/view/splitter.h"
 
 namespace headroom::gui {
 namespace {
@@ -83,12 +83,11 @@ RunView::RunView(Document& document, Focus& focus, QWidget* parent)
     column->addWidget(empty_, 1);
     column->addWidget(message_);
     column->addWidget(picture_, 1);
-    auto* split = new QSplitter;
+    auto* split = new Splitter(Qt::Horizontal, tr("Width of the settings"));
     split->addWidget(scroll);
     split->addWidget(right);
     split->setStretchFactor(1, 1);
     split->setSizes({330, 900});
-    split->setChildrenCollapsible(false);
     auto* whole = new QVBoxLayout(this);
     whole->setContentsMargins(0, 0, 0, 0);
     whole->addWidget(split);

@@ -7,7 +7,6 @@
 #include <QLineEdit>
 #include <QShortcut>
 #include <QSortFilterProxyModel>
-#include <QSplitter>
 #include <QTabWidget>
 #include <QTableView>
 #include <QToolButton>
@@ -16,6 +15,7 @@
 #include "gui/model/text.h"
 #include "gui/view/controls.h"
 #include "gui/view/op_details.h"
+#include "gui/view/splitter.h"
 
 namespace headroom::gui {
 namespace {
@@ -39,8 +39,7 @@ StreamsView::StreamsView(Document& document, Focus& focus)
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(make_bar());
-    auto* split = new QSplitter(Qt::Vertical);
-    split->setChildrenCollapsible(false);
+    auto* split = new Splitter(Qt::Vertical, tr("Height of the lanes"));
     split->addWidget(canvas_);
     split->addWidget(make_below());
     split->setStretchFactor(0, 3);
@@ -198,8 +197,7 @@ QWidget* StreamsView::make_below() {
     connect(stalls, &QTableView::activated, this, &StreamsView::go_to_stall);
     tabs->addTab(page(stalls_text_, stalls), tr("Stalls"));
 
-    auto* below = new QSplitter(Qt::Horizontal);
-    below->setChildrenCollapsible(false);
+    auto* below = new Splitter(Qt::Horizontal, tr("Width of the tables"));
     below->addWidget(tabs);
     below->addWidget(details_);
     below->setStretchFactor(0, 3);

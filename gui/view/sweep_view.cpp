@@ -8,7 +8,6 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSignalBlocker>
-#include <QSplitter>
 #include <QStackedLayout>
 #include <QTableView>
 
@@ -16,6 +15,7 @@
 #include "cli/report.h"
 #include "gui/model/text.h"
 #include "gui/paint/curve_style.h"
+#include "gui/view/splitter.h"
 
 namespace headroom::gui {
 namespace {
@@ -66,12 +66,11 @@ SweepView::SweepView(Document& document, Focus& focus, QWidget* parent)
     rows_->horizontalHeader()->setStretchLastSection(true);
     rows_->setAccessibleName(tr("Points of the sweep"));
     rows_->setObjectName("points");
-    auto* halves = new QSplitter(Qt::Horizontal);
+    auto* halves = new Splitter(Qt::Horizontal, tr("Width of the charts"));
     halves->addWidget(charts);
     halves->addWidget(rows_);
     halves->setStretchFactor(0, 3);
     halves->setStretchFactor(1, 2);
-    halves->setChildrenCollapsible(false);
     halves->setObjectName("halves");
     connect(halves, &QSplitter::splitterMoved, this, [this] { moved_ = true; });
     halves_ = halves;

@@ -6,7 +6,6 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QSplitter>
 #include <QStackedLayout>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -16,6 +15,7 @@
 #include "gui/model/answer_tables.h"
 #include "gui/model/text.h"
 #include "gui/view/knob_panel.h"
+#include "gui/view/splitter.h"
 #include "gui/view/tier_bar_widget.h"
 
 namespace headroom::gui {
@@ -136,12 +136,11 @@ VerdictView::VerdictView(Document& document, Focus& focus)
     knob_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     knob_scroll->setMinimumWidth(360);
     knob_scroll->setAccessibleName(tr("Knobs"));
-    auto* split = new QSplitter;
+    auto* split = new Splitter(Qt::Horizontal, tr("Width of the knobs"));
     split->addWidget(knob_scroll);
     split->addWidget(right);
     split->setStretchFactor(1, 1);
     split->setSizes({380, 900});
-    split->setChildrenCollapsible(false);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(split);

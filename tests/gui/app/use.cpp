@@ -13,9 +13,11 @@
 #include <QHeaderView>
 #include <QImage>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSlider>
+#include <QSplitter>
 #include <QStyleOptionSlider>
 #include <QStyleOptionSpinBox>
 #include <QTabBar>
@@ -36,6 +38,8 @@ constexpr int kSoon_ms = 5'000;
 // The field of a combo box, the bars of a scroll area, a table's headers and corner, a list that is open.
 bool is_part(const QWidget* w, const QWidget& root) {
     if (qobject_cast<const QScrollBar*>(w) || qobject_cast<const QHeaderView*>(w)) return true;
+    if (const auto* handle = qobject_cast<const QSplitterHandle*>(w))
+        return handle->splitter()->handle(0) == handle;  // before the first part there is nothing to move
     if (w->objectName().startsWith("qt_") && qobject_cast<const QTabBar*>(w) == nullptr) return true;
     for (const QWidget* p = w->parentWidget(); p != nullptr && p != &root; p = p->parentWidget()) {
         if (qobject_cast<const QComboBox*>(p) || qobject_cast<const QAbstractSpinBox*>(p) ||
@@ -76,6 +80,29 @@ void choose_by_mouse(QComboBox& box) {
 // Another row than the current one.
 int other_row(const QAbstractItemView& list) {
     return list.currentIndex().isValid() && list.currentIndex().row() == 0 ? 1 : 0;
+}
+
+// Pressed, pulled and let go.
+void drag(QWidget& w, const QPoint& by) {
+    const QPoint from = w.rect().center();
+    const auto send = [&w](QEvent::Type type, const QPoint& at, Qt::MouseButton button,
+                           Qt::MouseButtons held) {
+        QMouseEvent event(type, at, w.mapToGlobal(at), button, held, Qt::NoModifier);
+        QApplication::sendEvent(&w, &event);
+    };
+    send(QEvent::MouseButtonPress, from, Qt::LeftButton, Qt::LeftButton);
+    send(QEvent::MouseMove, from + by, Qt::NoButton, Qt::LeftButton);
+    send(QEvent::MouseButtonRelease, from + by, Qt::LeftButton, Qt::NoButton);
+}
+
+// Where a handle stands, and towards the larger of its two sides.
+QString place_of(const QSplitterHandle& handle) {
+    return QString("%1,%2").arg(handle.x()).arg(handle.y());
+}
+bool has_more_before(const QSplitterHandle& handle) {
+    const QSplitter& all = *handle.splitter();
+    const int i = all.indexOf(const_cast<QSplitterHandle*>(&handle));
+    return all.sizes()[i - 1] > all.sizes()[i];
 }
 
 QRect up_arrow(QAbstractSpinBox& box) {
@@ -149,6 +176,10 @@ void use_by_mouse(QWidget& w) {
         return QTest::mouseClick(slider, Qt::LeftButton, {},
                                  {low ? slider->width() - 4 : 4, slider->height() / 2});
     }
+    if (auto* handle = qobject_cast<QSplitterHandle*>(&w)) {
+        const int by = has_more_before(*handle) ? -24 : 24;
+        return drag(w, {by, by});
+    }
     if (auto* area = qobject_cast<QScrollArea*>(&w))
         return wheel(w, area->verticalScrollBar()->value() > 0 ? 1 : -1);
     if (auto* line = qobject_cast<QLineEdit*>(&w))
@@ -171,6 +202,11 @@ void use_by_keys(QWidget& w) {
     if (auto* slider = qobject_cast<QSlider*>(&w))
         return QTest::keyClick(slider,
                                slider->value() < slider->maximum() ? Qt::Key_PageUp : Qt::Key_PageDown);
+    if (auto* handle = qobject_cast<QSplitterHandle*>(&w)) {
+        const bool across = handle->orientation() == Qt::Horizontal, back = has_more_before(*handle);
+        return QTest::keyClick(
+            handle, across ? (back ? Qt::Key_Left : Qt::Key_Right) : (back ? Qt::Key_Up : Qt::Key_Down));
+    }
     if (auto* area = qobject_cast<QScrollArea*>(&w))
         return QTest::keyClick(area,
                                area->verticalScrollBar()->value() > 0 ? Qt::Key_PageUp : Qt::Key_PageDown);
@@ -215,10 +251,11 @@ void Walk::use_all(const Uses& uses) {
         const QString name = name_of(*control);
         const std::string said = name.toStdString() + " (" + control->metaObject()->className() + ")";
         const auto at = uses.find(name);
-        if (at == uses.end()) continue;  // of another scene, or end() tells
+        const auto* handle = qobject_cast<QSplitterHandle*>(control);
+        if (at == uses.end() && handle == nullptr) continue;  // of another scene, or end() tells
         used_.insert(control);
         met_.insert(name);
-        const Use& use = at->second;
+        const Use use = handle != nullptr ? Use{[handle] { return place_of(*handle); }} : at->second;
         for (const bool by_mouse : {true, false}) {
             SCOPED_TRACE(said + (by_mouse ? ", by mouse" : ", by keyboard"));
             if (use.before) use.before();

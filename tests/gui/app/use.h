@@ -45,7 +45,7 @@ class Walk {
 public:
     explicit Walk(QWidget& root) : root_(root) {}
     // Uses every visible control that was not used yet, first by mouse, then by keyboard: each must change
-    // its state. A control without a case fails.
+    // its state. A control without a case fails, but for the handles of splitters: they move.
     void use_all(const Uses& uses);
     // Fails for every control that was never used, and every case without a control.
     void end();
