@@ -64,13 +64,14 @@ void MemoryInstantModel::add_tier(const TierInstant& tier) {
 
 void MemoryInstantModel::add_running() {
     rows_.push_back({.name = tr("running"), .heading = true, .wide = true});
+    // An excerpt knows of some chunks alone.
+    const QString none = step_->timeline.excerpt.empty() ? tr("idle") : tr("not in this excerpt");
     for (size_t s = 0; s < kStreams; ++s) {
         if (step_->index.streams[s].empty()) continue;
         const OpId op = instant_.running[s];
-        rows_.push_back(
-            {.name = QString("%1: %2").arg(label_of(static_cast<Stream>(s)),
-                                           op == kNone ? tr("idle") : op_text(step_->timeline.ops[op])),
-             .wide = true});
+        rows_.push_back({.name = QString("%1: %2").arg(label_of(static_cast<Stream>(s)),
+                                                       op == kNone ? none : op_text(step_->timeline.ops[op])),
+                         .wide = true});
     }
 }
 

@@ -91,10 +91,12 @@ void CompareView::take_steps() {
                 [predicted, measured](const Progress&) -> Result<Data> {
                     Data made;
                     HEADROOM_TRY(made.comparison, compare_steps(predicted, measured));
-                    const std::shared_ptr<const Timeline> p(predicted, &predicted->timeline),
-                        m(measured, &measured->timeline);
+                    // Those that are laid side by side: one may have been cut to what was kept of the other.
+                    const StepPtr before = made.comparison->predicted, after = made.comparison->measured;
+                    const std::shared_ptr<const Timeline> p(before, &before->timeline),
+                        m(after, &after->timeline);
                     made.tracks = std::make_shared<const CompareTracks>(
-                        make_tracks(p, predicted->index.streams, m, measured->index.streams));
+                        make_tracks(p, before->index.streams, m, after->index.streams));
                     return made;
                 },
                 [this](Result<Data> made) {
@@ -143,6 +145,7 @@ void CompareView::tell() {
                        ? QString(QChar(0x2715)) + ' ' + tr("1 figure is outside: ")
                        : QString(QChar(0x2715)) + ' ' + tr("%1 figures are outside: ").arg(outside);
     text += tr("worst judged error %1.").arg(percent_text(c.worst));
+    if (!c.excerpt.empty()) text += ' ' + tr("Operations of some chunks alone.");
     const Difference& step = c.differences.front();
     if (step.group == "step")
         text += ' ' + tr("Step: predicted %1, measured %2 (%3).")
