@@ -19,8 +19,15 @@ void draw(benchmark::State& state, const SelectionModel& model, int64_t block) {
     state.SetItemsProcessed(static_cast<int64_t>(pages));
 }
 
-const SelectionModel kUniform{.block_reuse = 0, .chunk_reuse = 0};
-const SelectionModel kWeighted{.block_reuse = 0.75, .chunk_reuse = 0.3, .popularity = 0.7, .recency = 1};
+SelectionModel model_of(double block_reuse, double chunk_reuse, double popularity, double recency) {
+    SelectionModel m;
+    m.block_reuse = block_reuse;
+    m.chunk_reuse = chunk_reuse;
+    m.popularity = popularity;
+    m.recency = recency;
+    return m;
+}
+const SelectionModel kUniform = model_of(0, 0, 0, 0), kWeighted = model_of(0.75, 0.3, 0.7, 1);
 
 BENCHMARK_CAPTURE(draw, uniform_blocks_of_128, kUniform, 128)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(draw, weighted_one_block, kWeighted, 4096)->Unit(benchmark::kMillisecond);
