@@ -47,13 +47,12 @@ TEST(Answer, MoreOfAnythingIsNeverSlower) {
     }
 }
 
-// Four million tokens of Qwen2.5-7B on one H200 beside 96 GiB of pinned host memory: fp8 pages fit with any of
-// these recipes, bf16 pages with none.
+// Four million tokens of Qwen2.5-7B on one H200 beside 96 GiB of pinned host memory: fp8 pages fit with any
+// of these recipes, bf16 pages with none.
 TEST(Answer, FourMillionTokensFitInFp8Pages) {
-    for (const std::vector<std::string>& recipe :
-         {std::vector<std::string>{"training.optimizer=sgd"},
-          {"training.optimizer=adamw8bit"},
-          {"training.optimizer=adamw", "training.states=bf16"}}) {
+    for (const std::vector<std::string>& recipe : {std::vector<std::string>{"training.optimizer=sgd"},
+                                                   {"training.optimizer=adamw8bit"},
+                                                   {"training.optimizer=adamw", "training.states=bf16"}}) {
         for (const bool fp8 : {true, false}) {
             std::vector<std::string> set = recipe;
             if (!fp8) set.insert(set.end(), {"plan.kv_dtype=bf16", "budget.disk=0"});
