@@ -99,10 +99,6 @@ Result<void> check_rule(const Timeline& t, const ExcerptRule& rule, const std::s
     return {};
 }
 
-}  // namespace
-
-namespace {
-
 // Ops, waits and the words about them; no memory.
 Timeline ops_of(const Timeline& t, const std::vector<uint32_t>& wanted) {
     Timeline out;
