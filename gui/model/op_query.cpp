@@ -29,8 +29,8 @@ Result<void> narrow(std::array<bool, N>& allowed, const QString& word, const cha
         allowed[i] = allowed[i] && fits;
     }
     if (!any)
-        return fail(kWhere, "'" + word.toStdString() + "'",
-                    N <= 8 ? all.join(", ").toStdString() : std::string("part of the name of a ") + what);
+        return fail(kWhere, QString("'%1'").arg(word).toStdString(),
+                    (N <= 8 ? all.join(", ") : QString("part of the name of a ") + what).toStdString());
     return {};
 }
 

@@ -91,7 +91,7 @@ std::string format_tokens(Tokens tokens) {
 std::string format_integer(int64_t value) {
     std::string text = std::to_string(value);
     const size_t first = value < 0 ? 1 : 0;
-    for (size_t i = text.size(); i > first + 3;) text.insert(i -= 3, ",");
+    for (size_t i = text.size(); i > first + 3;) text.insert(i -= 3, 1, ',');
     return text;
 }
 

@@ -775,7 +775,7 @@ TEST_F(Controls, Menus) {
         for (const QDialog* d : window.findChildren<QDialog*>()) shown += d->isVisible() ? 1 : 0;
         return QString::number(shown);
     };
-    const auto colours = [this] { return QApplication::palette().window().color().name(); };
+    const auto colours = [] { return QApplication::palette().window().color().name(); };
     Knobs& knobs = document().knobs();
     const auto context = [&knobs] { return knobs.value("context"); };
     const auto turned = [&knobs, opened] {

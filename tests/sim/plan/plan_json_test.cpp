@@ -18,16 +18,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 using test::small_plan;
 
+// Not inlined, and functions of a dozen draws: compilers take minutes over one function of a hundred.
+[[gnu::noinline]] int64_t between(int64_t low, int64_t high) {
+    return *rc::gen::inRange<int64_t>(low, high + 1);
+}
 template <class T>
 T one(std::initializer_list<T> values) {
-    return *rc::gen::elementOf(std::vector<T>(values));
+    return values.begin()[between(0, static_cast<int64_t>(values.size()) - 1)];
 }
 template <class E>
 E any_name() {
-    return (*rc::gen::elementOf(names_of<E>())).first;
-}
-int64_t between(int64_t low, int64_t high) {
-    return *rc::gen::inRange<int64_t>(low, high + 1);
+    const auto& names = names_of<E>();
+    return names[static_cast<size_t>(between(0, static_cast<int64_t>(names.size()) - 1))].first;
 }
 // Any finite value with a full mantissa, so that a digit lost in the text shows.
 double real() {
@@ -46,33 +48,28 @@ Recipe any_recipe() {
     return r;
 }
 
-// Any plan that check_plan() allows.
-Plan any_plan() {
-    Plan p = small_plan();
-    p.name = *rc::gen::container<std::string>(rc::gen::inRange<char>(32, 127));
-    p.context = Tokens(between(1, 1 << 20));
-    p.model.rope.theta = real(), p.model.norm_epsilon = real();
-    p.model.rope.scaling = one<std::string>({"", "linear", "llama3", "yarn"});
-    p.model.rope.mscale = real(), p.model.rope.mscale_all_dim = real();
-    p.model.rope.attention_factor = real(), p.model.rope.truncate = one({true, false});
-    p.model.query_scalar = real(), p.model.activation_limit = real();
-    p.model.experts.normalized = one({true, false});
-    p.model.tied_embeddings = one({true, false});
-    for (Layer& layer : p.model.layers) layer = {between(0, 2) * 1024, one({true, false})};
-    p.hardware.calibrated = one({true, false});
-    p.hardware.gemm.per_flop = real();
-    p.hardware.attention_backward = {real(), real(), real(), real(), real(),
-                                     real(), real(), real(), real(), real()};
-    p.hardware.multiprocessors = static_cast<int32_t>(between(0, 200));
-    p.hardware.kernels[static_cast<size_t>(between(1, kKernels - 1))] = {real(), real(), real()};
-    p.hardware.to_device.batch.points = {{4096, 1 + real()}, {65536, 1 + real()}};
-    p.hardware.interference[1][4] = one({0.5, 0.89, 1.0});
-    p.budget = {Bytes(between(1, 16 * kGiB)), Bytes(between(0, kTiB)), Bytes(between(0, kTiB))};
-    p.recipe = any_recipe();
-    Decisions& d = p.decisions;
-    d.strategy = one<std::string>({"chunked", "ring"});
-    d.tensor_ranks = one<int64_t>({1, 2}), d.ring_ranks = one<int64_t>({1, 2});
-    p.gpus = d.tensor_ranks * d.ring_ranks;
+void draw_model(Model& m) {
+    m.rope.theta = real(), m.norm_epsilon = real();
+    m.rope.scaling = one<std::string>({"", "linear", "llama3", "yarn"});
+    m.rope.mscale = real(), m.rope.mscale_all_dim = real();
+    m.rope.attention_factor = real(), m.rope.truncate = one({true, false});
+    m.query_scalar = real(), m.activation_limit = real();
+    m.experts.normalized = one({true, false});
+    m.tied_embeddings = one({true, false});
+    for (Layer& layer : m.layers) layer = {between(0, 2) * 1024, one({true, false})};
+}
+
+void draw_hardware(Hardware& h) {
+    h.calibrated = one({true, false});
+    h.gemm.per_flop = real();
+    h.attention_backward = {real(), real(), real(), real(), real(), real(), real(), real(), real(), real()};
+    h.multiprocessors = static_cast<int32_t>(between(0, 200));
+    h.kernels[static_cast<size_t>(between(1, kKernels - 1))] = {real(), real(), real()};
+    h.to_device.batch.points = {{4096, 1 + real()}, {65536, 1 + real()}};
+    h.interference[1][4] = one({0.5, 0.89, 1.0});
+}
+
+void draw_attention(Decisions& d) {
     d.page = Tokens(8 * between(1, 32));
     d.chunk = d.page * between(1, 64), d.segment = d.page * between(1, 64);
     d.attention = {.sparse = one({true, false}),
@@ -81,20 +78,44 @@ Plan any_plan() {
                    .sink = 2,
                    .local = between(0, 7)};
     d.honour_windows = one({true, false}), d.deterministic = one({true, false});
+}
+
+void draw_homes(Decisions& d, int64_t chunks) {
     d.weights = one({Dtype::fp32, Dtype::bf16, Dtype::fp16});
     d.kv = one({Dtype::bf16, Dtype::fp8}), d.kv_gradients = one({Dtype::bf16, Dtype::fp32});
     d.weights_home = any_name<Home>(), d.gradients_home = any_name<Home>(), d.states_home = any_name<Home>();
-    d.kv_residency = {between(0, 4), 0, between(0, p.chunks())};
-    d.kv_gradient_residency = {between(0, 4), between(0, p.chunks()), 0};
+    d.kv_residency = {between(0, 4), 0, between(0, chunks)};
+    d.kv_gradient_residency = {between(0, 4), between(0, chunks), 0};
+}
+
+void draw_schedule(Decisions& d) {
     d.gradient_pages = any_name<GradientPages>(), d.attention_outputs = any_name<AttentionOutputs>();
     d.activations = any_name<Activations>(), d.page_copy = any_name<PageCopy>();
     d.prefetch = between(0, 3), d.staging_slots = d.prefetch + between(1, 3);
     d.staging_slot = Bytes(between(kMiB, kGiB)), d.page_cache = Bytes(between(0, kGiB));
-    d.wavefront = between(1, 2), d.loss_tile = Tokens(between(0, 4096)),
+    d.wavefront = between(1, 2), d.loss_tile = Tokens(between(0, 4096));
     d.mlp_tile = Tokens(between(0, 4096));
     d.logits_fp32 = between(0, 2);
     d.fill_head = one({true, false}), d.write_back_clean = one({true, false});
     d.load_gradients_forward = one({true, false});
+}
+
+// Any plan that check_plan() allows.
+Plan any_plan() {
+    Plan p = small_plan();
+    p.name = *rc::gen::container<std::string>(rc::gen::inRange<char>(32, 127));
+    p.context = Tokens(between(1, 1 << 20));
+    draw_model(p.model);
+    draw_hardware(p.hardware);
+    p.budget = {Bytes(between(1, 16 * kGiB)), Bytes(between(0, kTiB)), Bytes(between(0, kTiB))};
+    p.recipe = any_recipe();
+    Decisions& d = p.decisions;
+    d.strategy = one<std::string>({"chunked", "ring"});
+    d.tensor_ranks = one<int64_t>({1, 2}), d.ring_ranks = one<int64_t>({1, 2});
+    p.gpus = d.tensor_ranks * d.ring_ranks;
+    draw_attention(d);
+    draw_homes(d, p.chunks());
+    draw_schedule(d);
     p.selection.block_reuse = 1.0 / static_cast<double>(between(1, 99));
     p.selection.popularity = static_cast<double>(between(0, 6)) / 3;
     p.selection.recency = static_cast<double>(between(-1, 4));

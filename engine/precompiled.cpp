@@ -1,2 +1,0 @@
-// Holds the precompiled <ATen/ATen.h> that every C++ file of the engine starts from
-// (scripts/cmake/engine.cmake).
