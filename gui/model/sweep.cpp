@@ -1,5 +1,6 @@
 #include "gui/model/sweep.h"
 
+#include <QThread>
 #include <algorithm>
 
 #include "base/text.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr int64_t kNear = 16;     // a gap of a 16th of the context is small enough
 constexpr int64_t kRound = 1024;  // contexts between are multiples of this
+constexpr int kMostThreads = 4;   // a point of a million tokens takes gigabytes
 
 std::optional<Tier> most_exceeded(const SweepPoint& point) {
     std::optional<Tier> worst;
@@ -74,38 +76,48 @@ std::string short_reason(const std::string& why_not) {
 }
 
 SweepRun::SweepRun(QObject* parent) : QObject(parent) {
-    connect(&job_, &Job::progressed, this, [this](const QString& text, double) {
-        Q_EMIT progressed(text,
-                          static_cast<double>(done_) / static_cast<double>(std::max<size_t>(1, total_)));
-    });
+    const int threads = std::clamp(QThread::idealThreadCount(), 1, kMostThreads);
+    for (int i = 0; i < threads; ++i) {
+        const auto& job = jobs_.emplace_back(std::make_unique<Job>());
+        connect(job.get(), &Job::progressed, this, [this](const QString& text, double) {
+            Q_EMIT progressed(text,
+                              static_cast<double>(done_) / static_cast<double>(std::max<size_t>(1, total_)));
+        });
+    }
 }
 
 void SweepRun::start(std::shared_ptr<const Scenario> scenario, const std::vector<Tokens>& contexts,
                      const std::vector<std::string>& strategies) {
-    job_.cancel();
+    stop();
     scenario_ = std::move(scenario);
     strategies_ = strategies;
     points_.clear();
-    wishes_.clear();
+    done_ = total_ = 0;
     for (const Tokens context : contexts) {
-        for (const std::string& strategy : strategies) wishes_.push_back({strategy, context});
+        for (const std::string& strategy : strategies) wish(strategy, context);
     }
-    done_ = 0;
-    total_ = wishes_.size();
     busy_ = true;
     Q_EMIT started();
-    next();
+    go_on();
+}
+
+void SweepRun::wish(const std::string& strategy, Tokens context) {
+    wishes_.push_back({strategy, context, total_++});
 }
 
 void SweepRun::cancel() {
-    if (!busy_) return;
-    job_.cancel();
-    end();
+    if (busy_) end();
+}
+
+void SweepRun::stop() {
+    for (const auto& job : jobs_) job->cancel();
+    wishes_.clear();
+    too_early_.clear();
 }
 
 void SweepRun::end() {
+    stop();
     busy_ = false;
-    wishes_.clear();
     Q_EMIT finished();
 }
 
@@ -113,32 +125,46 @@ void SweepRun::end() {
 void SweepRun::narrow() {
     for (const SweepLimit& limit : sweep_limits(points_)) {
         const std::optional<Tokens> context = halving(limit);
-        if (context) wishes_.push_back({limit.strategy, *context});
+        if (context) wish(limit.strategy, *context);
     }
-    total_ += wishes_.size();
 }
 
-void SweepRun::next() {
-    if (wishes_.empty()) narrow();
-    if (wishes_.empty()) return end();
-    const Wish wish = wishes_.front();
-    wishes_.pop_front();
-    job_.start<std::vector<SweepPoint>>(
+// Gives every idle job a point. Once all points are there, the next ones are known, or that there are none.
+void SweepRun::go_on() {
+    if (points_.size() == total_) narrow();
+    if (points_.size() == total_) return end();
+    for (const auto& job : jobs_) {
+        if (job->busy() || wishes_.empty()) continue;
+        const Wish wish = wishes_.front();
+        wishes_.pop_front();
+        work_out(*job, wish);
+    }
+}
+
+void SweepRun::work_out(Job& job, const Wish& wish) {
+    job.start<std::vector<SweepPoint>>(
         [scenario = scenario_, wish](const Progress& progress) {
             return sweep(*scenario, {wish.context}, {wish.strategy}, progress);
         },
-        [this](Result<std::vector<SweepPoint>> result) {
+        [this, place = wish.place](Result<std::vector<SweepPoint>> result) {
             ++done_;
             if (!result) {
+                stop();
                 Q_EMIT failed(with_places(result.error(), *scenario_));
                 return end();
             }
-            for (SweepPoint& point : *result) {
-                points_.push_back(point);
-                Q_EMIT found(point);
-            }
-            if (busy_) next();
+            take(place, std::move(result->front()));
+            if (busy_) go_on();
         });
+}
+
+// Tells the point and those that waited for it.
+void SweepRun::take(size_t place, SweepPoint point) {
+    too_early_.emplace(place, std::move(point));
+    while (busy_ && too_early_.contains(points_.size())) {
+        points_.push_back(std::move(too_early_.extract(points_.size()).mapped()));
+        Q_EMIT found(points_.back());
+    }
 }
 
 }  // namespace headroom::gui

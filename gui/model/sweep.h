@@ -1,9 +1,10 @@
-// A sweep: the best plan of each strategy at each context, worked out one point after the other on a worker
-// thread, and where each strategy stops fitting.
+// A sweep: the best plan of each strategy at each context, worked out point by point on a few worker threads,
+// and where each strategy stops fitting.
 #pragma once
 
 #include <QObject>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,8 +35,9 @@ std::optional<Tokens> halving(const SweepLimit& limit);
 // The first reason of a strategy that cannot run, without the names of files and strategies before it.
 std::string short_reason(const std::string& why_not);
 
-// Contract: points come in any order of strategies and contexts, each once; then finished(). After the
-// contexts asked for come those that narrow down where each strategy stops fitting.
+// Contract: points come context by context, each once and whatever the number of threads in the same order;
+// then finished(). After the contexts asked for come those that narrow down where each strategy stops
+// fitting.
 class SweepRun : public QObject {
     Q_OBJECT
 public:
@@ -58,18 +60,24 @@ private:
     struct Wish {
         std::string strategy;
         Tokens context;
+        size_t place = 0;  // among all points
     };
-    void next();
+    void wish(const std::string& strategy, Tokens context);
+    void go_on();
+    void work_out(Job& job, const Wish& wish);
+    void take(size_t place, SweepPoint point);
+    void stop();
     void narrow();
     void end();
 
     std::shared_ptr<const Scenario> scenario_;
     std::deque<Wish> wishes_;
     std::vector<std::string> strategies_;
-    std::vector<SweepPoint> points_;
+    std::vector<SweepPoint> points_;          // told, in the order of their places
+    std::map<size_t, SweepPoint> too_early_;  // by place: one before it is not there yet
     size_t done_ = 0, total_ = 0;
     bool busy_ = false;
-    Job job_;
+    std::vector<std::unique_ptr<Job>> jobs_;  // each works out one point at a time
 };
 
 }  // namespace headroom::gui

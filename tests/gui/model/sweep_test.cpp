@@ -154,6 +154,14 @@ TEST_F(SweepRunTest, GivesThePointsOfTheLibraryAndNarrowsDownTheLimit) {
         EXPECT_EQ(cli::sweep_csv({found}), cli::sweep_csv({p}));
         EXPECT_EQ(found.plan, p.plan);
     }
+    // Those that were asked for come first, context by context, however many threads work.
+    ASSERT_GE(points.size(), 4U);
+    const std::pair<const char*, int64_t> order[] = {
+        {"chunked", 8192}, {"ring", 8192}, {"chunked", 65536}, {"ring", 65536}};
+    for (size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(points[i].strategy, order[i].first) << i;
+        EXPECT_EQ(points[i].context, Tokens(order[i].second)) << i;
+    }
     // Points that nobody asked for lie between the last that fits and the first that does not.
     const std::vector<SweepLimit> limits = sweep_limits(points);
     ASSERT_TRUE(limits[0].fits_to && limits[0].stops_at);
