@@ -60,6 +60,7 @@ ErrorChart::ErrorChart(QWidget* parent)
     series->attachAxis(kinds_);
     series->attachAxis(values_);
     kinds_->setGridLineVisible(false);
+    kinds_->setTruncateLabels(false);  // else cut to "..." at some sizes, with room beside them
     chart->legend()->show();
     chart->legend()->setAlignment(Qt::AlignTop);
     view_ = new QChartView(chart);
