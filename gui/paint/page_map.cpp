@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "program/page_traffic.h"
 #include "program/selected.h"
 
 namespace headroom::gui {
@@ -12,6 +13,7 @@ namespace {
 struct Pattern {
     int64_t selection = -1;  // of the set of selections; -1: dense
     int64_t window = 0;
+    bool caches = false;       // K and V are loaded, through a cache
     std::vector<bool> chunks;  // that read
     auto operator<=>(const Pattern&) const = default;
 };
@@ -47,6 +49,29 @@ ChunkRuns reads_of(const Plan& plan, const SelectionSet& selections, int64_t lay
                         {static_cast<uint32_t>(first), static_cast<uint32_t>(past / page), 1});
             }
         }
+        end_chunk(runs);
+    }
+    return runs;
+}
+
+// By chunk: pages that are found in the cache, ascending.
+using FoundPages = std::vector<std::vector<uint32_t>>;
+
+// [0]: fill pass. [1]: gradient pass.
+std::array<FoundPages, 2> found_pages(const Plan& plan, const Selections& selections) {
+    std::array<FoundPages, 2> found;
+    for (FoundPages& pass : found) pass.resize(static_cast<size_t>(plan.chunks()));
+    page_moves(plan, selections, cache_pages(plan), [&](Pass pass, int64_t chunk, uint32_t page) {
+        found[index_of(pass)][static_cast<size_t>(chunk)].push_back(page);
+    });
+    return found;
+}
+
+ChunkRuns runs_of(const FoundPages& found, const std::vector<bool>& chunks) {
+    ChunkRuns runs;
+    for (size_t c = 0; c < chunks.size(); ++c) {
+        for (size_t i = 0; chunks[c] && c < found.size() && i < found[c].size(); ++i)
+            add_page(runs, found[c][i]);
         end_chunk(runs);
     }
     return runs;
@@ -112,16 +137,18 @@ LayerReads all_together(const std::vector<LayerReads>& patterns, const std::vect
                         int64_t chunks) {
     std::vector<uint16_t> weight(patterns.size(), 0);
     for (const uint16_t p : pattern_of) ++weight[p];
-    std::vector<Weighted> reads, touches;
+    std::vector<Weighted> reads, cached, touches;
     LayerReads all;
     for (size_t p = 0; p < patterns.size(); ++p) {
         reads.push_back({&patterns[p].reads, weight[p]});
+        cached.push_back({&patterns[p].cached, weight[p]});
         touches.push_back({&patterns[p].touches, weight[p]});
         all.last_reader.resize(patterns[p].last_reader.size(), -1);
         for (size_t i = 0; i < all.last_reader.size(); ++i)
             all.last_reader[i] = std::max(all.last_reader[i], patterns[p].last_reader[i]);
     }
     all.reads = together(reads, chunks);
+    all.cached = together(cached, chunks);
     all.touches = together(touches, chunks);
     return all;
 }
@@ -183,6 +210,8 @@ PageCell PageMap::cell(Pass pass, int layer, int64_t chunk, int64_t page) const 
         const int64_t touching = r.touches.layers_at(chunk, page);
         if (touching > 0) return {CellState::first_touched, cell.home, touching};
     }
+    const int64_t cached = r.cached.layers_at(chunk, page);
+    if (cached > 0) return {CellState::cached, cell.home, cached};
     const int64_t reading = r.reads.layers_at(chunk, page);
     if (reading > 0) return {CellState::read, cell.home, reading};
     const int64_t own = chunk * pages_per_chunk;
@@ -227,20 +256,30 @@ PageMap make_page_map(const Plan& plan, const Timeline& timeline) {
 
     const SelectionSet selections = select_pages(plan);
     const auto reading = reading_chunks(map, timeline);
+    const bool has_cache = d.page_cache.count() > 0;
+    std::map<int64_t, std::array<FoundPages, 2>> found;  // by selection
     for (size_t i = 0; i < 2; ++i) {
         std::map<Pattern, uint16_t> known;
         for (int64_t l = 0; l < map.layers; ++l) {
             Pattern pattern;
             pattern.chunks = reading[i][static_cast<size_t>(l)];
-            if (selects_pages(plan, l) && !selections.layers.empty())
+            if (selects_pages(plan, l) && !selections.layers.empty()) {
                 pattern.selection = l % static_cast<int64_t>(selections.layers.size());
-            else
+                pattern.caches = has_cache && !map.on_device[0][static_cast<size_t>(l)] &&
+                                 d.kv_residency.device_chunks < map.chunks - 1;
+            } else {
                 pattern.window = d.honour_windows ? plan.model.layers[static_cast<size_t>(l)].window : 0;
+            }
             const auto [it, fresh] = known.try_emplace(pattern, static_cast<uint16_t>(known.size()));
             map.pattern_of[i].push_back(it->second);
             if (!fresh) continue;
             LayerReads layer;
             layer.reads = reads_of(plan, selections, l, pattern);
+            if (pattern.caches && !found.contains(pattern.selection))
+                found[pattern.selection] =
+                    found_pages(plan, selections.layers[static_cast<size_t>(pattern.selection)]);
+            layer.cached =
+                runs_of(pattern.caches ? found[pattern.selection][i] : FoundPages(), pattern.chunks);
             if (i == 1) {
                 const bool at_once = d.gradient_pages == GradientPages::all_at_once && map.chunks > 1;
                 find_touches(layer, map.chunks, map.pages, at_once);

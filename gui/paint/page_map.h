@@ -4,6 +4,7 @@
 //  - fill pass: pages of K and V. The chunk makes its own; those of earlier chunks reside, or are read.
 //  - gradient pass: pages of dK and dV. Those of the pages that the chunk reads are added to; the last chunk
 //    of all that read a page touches its sums first; the chunk's own sums are finished and freed.
+// In both passes, pages that are read may be found in the page cache.
 // Source of the rules: sim/program/past_pieces.h (dense), page_traffic.h and selected.h (sparse).
 #pragma once
 
@@ -43,6 +44,7 @@ struct ChunkRuns {
 // Of one layer, or of all together.
 struct LayerReads {
     ChunkRuns reads;
+    ChunkRuns cached;   // of those that are read: found in the page cache
     ChunkRuns touches;  // gradient pass: first touched
     // By page: the last chunk that reads it in any of the layers; -1: none does. Where all sums exist from
     // the start: the number of chunks.
@@ -50,12 +52,12 @@ struct LayerReads {
 };
 
 // By weight: a cell that matters more hides one that matters less where they share a pixel.
-enum class CellState : uint8_t { none, resident, own, read, first_touched };
+enum class CellState : uint8_t { none, resident, own, read, cached, first_touched };
 
 struct PageCell {
     CellState state = CellState::none;
     PastPlace home = PastPlace::device;  // of all layers: the farthest
-    int64_t layers = 0;                  // that read it, or first touch it
+    int64_t layers = 0;                  // that read it, find it in the cache, or first touch it
     bool operator==(const PageCell&) const = default;
 };
 
@@ -80,6 +82,8 @@ struct PageMap {
     // Pages [0, this) are kept once `chunk` of the fill pass has been worked on.
     int64_t kept_until(int layer, int64_t chunk) const;
     PageCell cell(Pass pass, int layer, int64_t chunk, int64_t page) const;
+    // Whether any page of the pass is found in the cache.
+    bool caches(Pass pass, int layer) const { return !reads(pass, layer).cached.runs.empty(); }
     // Chunks that read `page`, ascending. Cost: O(chunks log runs).
     std::vector<int64_t> readers(Pass pass, int layer, int64_t page) const;
 };

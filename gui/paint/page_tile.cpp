@@ -59,6 +59,7 @@ public:
             paint(own, kept, CellState::own, 0, column);
         }
         paint(reads_.reads, chunk, CellState::read, column);
+        paint(reads_.cached, chunk, CellState::cached, column);
         paint(reads_.touches, chunk, CellState::first_touched, column);
     }
 
@@ -197,6 +198,8 @@ QColor cell_colour(CellValue value, const Palette& palette) {
             return palette.faint_text;
         case CellState::read:
             return mixed(palette.background, home, 0.5 + 0.5 * share_of(value));
+        case CellState::cached:
+            return mixed(palette.background, palette.good, 0.5 + 0.5 * share_of(value));
         case CellState::first_touched:
             return palette.text;
     }

@@ -29,6 +29,9 @@ QString what_it_does(const PageMap& map, Pass pass, int layer, int64_t chunk, in
     switch (cell.state) {
         case CellState::read:
             return gradient ? tr("reads it and adds to its dK and dV") : tr("reads it");
+        case CellState::cached:
+            return gradient ? tr("finds it in the page cache and adds to its dK and dV")
+                            : tr("finds it in the page cache");
         case CellState::first_touched:
             return tr("reads it and is the first to touch its dK and dV");
         case CellState::own:

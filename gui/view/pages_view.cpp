@@ -164,6 +164,14 @@ void PagesView::update_legends() {
     const auto colour_of = [&](CellState state) {
         return cell_colour(value_of({state, PastPlace::device, 0}, all), p);
     };
+    if (map.caches(pass(), layer())) {
+        std::vector<QBrush> shades{cell_colour(value_of({CellState::cached, PastPlace::host, all}, all), p)};
+        if (all > 1)
+            shades.insert(shades.begin(),
+                          cell_colour(value_of({CellState::cached, PastPlace::host, 1}, all), p));
+        entries.push_back(
+            {shades, tr("found in the page cache") + (all > 1 ? tr(", by few to all layers") : QString())});
+    }
     if (gradient) {
         entries.push_back({{colour_of(CellState::first_touched)}, tr("first touched")});
         entries.push_back({{colour_of(CellState::own)}, tr("own pages, finished")});

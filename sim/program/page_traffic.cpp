@@ -48,7 +48,8 @@ bool cacheable(const Plan& plan, int64_t page) {
     return chunk >= d.kv_residency.device_chunks || chunk >= d.kv_gradient_residency.device_chunks;
 }
 
-std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections, CachePages capacity) {
+std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections, CachePages capacity,
+                                  const FoundInCache& found) {
     const int64_t chunks = plan.chunks(), page_tokens = plan.decisions.page.count();
     const int64_t per_chunk = plan.decisions.chunk.count() / page_tokens;
     const int64_t pages = ceil_div(plan.context.count(), page_tokens);
@@ -74,6 +75,9 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
 
     PageCache cache(pages, capacity.fill);
     PageUse use;
+    const auto tell_found = [&](Pass pass, int64_t chunk) {
+        for (const PageUse::Held& held : use.found) found(pass, chunk, held.page);
+    };
     std::vector<uint32_t> away;  // selected and not on the device
     const auto always = [](uint32_t) { return true; };
     for (int64_t c = 0; c < chunks; ++c) {
@@ -95,6 +99,7 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
         }
         row.again_runs = runs_on_host(away);
         use_pages(cache, away, always, use);
+        if (found) tell_found(Pass::fill, c);
         row.fill_runs = runs_on_host(use.missed);
         row.fill_hit = static_cast<uint32_t>(use.found.size());
         row.fill_evicted = static_cast<uint32_t>(use.given_up.size());
@@ -131,6 +136,7 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
             return kv.of(page) != Place::device || grad.of(page) != Place::device;
         };
         use_pages(back, {selections.pages.data() + begin, end - begin}, may_enter, use);
+        if (found) tell_found(Pass::gradient, c);
         row.back_hit = static_cast<uint32_t>(use.found.size());
         row.back_evicted = static_cast<uint32_t>(use.given_up.size());
         row.back_runs = runs_on_host(use.missed);

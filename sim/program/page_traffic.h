@@ -15,11 +15,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "plan/plan.h"
 #include "plan/selection.h"
+#include "program/program.h"
 #include "program/selected.h"
 
 namespace headroom {
@@ -62,8 +64,12 @@ int64_t cache_share(const Plan& plan, int64_t layer);
 // layers that are not there whole.
 bool cacheable(const Plan& plan, int64_t page);
 
+// Told of every page that a chunk finds in the cache, in ascending order: chunks of the fill pass from the
+// first, of the gradient pass from the last.
+using FoundInCache = std::function<void(Pass pass, int64_t chunk, uint32_t page)>;
 // Rows by chunk. Cost: O(selected pages).
-std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections, CachePages cache);
+std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections, CachePages cache,
+                                  const FoundInCache& found = {});
 
 // The moves of every selection of a set, worked out once for each cache size and residency asked for and kept
 // in the set (plans that the search compares share them). Thread-safe.

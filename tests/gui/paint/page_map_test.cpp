@@ -1,5 +1,8 @@
 #include "gui/paint/page_map.h"
 
+#include <map>
+#include <tuple>
+
 #include "program/chunk_step.h"
 #include "program/selected.h"
 #include "sim/program/small_plan.h"
@@ -26,11 +29,12 @@ int64_t pages_in(std::span<const PageRun> runs) {
     return pages;
 }
 
-// A column of the map, page 0 first: '.' nothing, '-' resides, 'o' own, 'r' read, 't' first touched.
+// A column of the map, page 0 first: '.' nothing, '-' resides, 'o' own, 'r' read, 'c' found in the
+// cache, 't' first touched.
 std::string column(const PageMap& map, Pass pass, int layer, int64_t chunk) {
     std::string text;
     for (int64_t p = 0; p < map.pages; ++p)
-        text += ".-ort"[static_cast<size_t>(map.cell(pass, layer, chunk, p).state)];
+        text += ".-orct"[static_cast<size_t>(map.cell(pass, layer, chunk, p).state)];
     return text;
 }
 
@@ -111,6 +115,34 @@ TEST(PageMap, SparseReadsWhatThePlanSelects) {
     }
 }
 
+// Blocks of neighbouring chunks select the same pages again and again; a cache that holds all keeps them.
+TEST(PageMap, PagesThatAreReadAgainAreFoundInALargeCache) {
+    Plan plan = tiny_plan(9, 32, 32);
+    plan.decisions.attention.sparse = true;
+    plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = Residency{};
+    const PageMap without = map_of(plan);
+    EXPECT_FALSE(without.caches(Pass::fill, 0));
+    plan.decisions.page_cache = Bytes(64 * kMiB);
+    const PageMap map = map_of(plan);
+    ASSERT_TRUE(map.caches(Pass::fill, 0));
+    ASSERT_TRUE(map.caches(Pass::gradient, kAllLayers));
+    int64_t again = 0;
+    for (int64_t c = 0; c < map.chunks; ++c) {
+        for (int64_t p = 0; p < map.pages; ++p) {
+            const CellState state = map.cell(Pass::fill, 0, c, p).state;
+            // In the fill pass a chunk's own pages enter the cache, and nothing is ever given up.
+            EXPECT_NE(state, CellState::read) << c << " " << p;
+            EXPECT_EQ(state == CellState::cached, without.cell(Pass::fill, 0, c, p).state == CellState::read);
+            // In the gradient pass it starts empty: the last reader touches a page first, the others find it.
+            const CellState then = map.cell(Pass::gradient, 0, c, p).state;
+            EXPECT_NE(then, CellState::read) << c << " " << p;
+            again += then == CellState::cached ? 1 : 0;
+        }
+    }
+    EXPECT_GT(again, 0);
+    EXPECT_EQ(map.cell(Pass::fill, kAllLayers, 3, 0).state, CellState::cached);
+}
+
 TEST(PageMap, WithOneChunkNothingIsRead) {
     const PageMap map = map_of(tiny_plan(1, 32, 32));
     EXPECT_EQ(column(map, Pass::fill, 0, 0), "....");
@@ -136,6 +168,24 @@ RC_GTEST_PROP(PageMap, CountsAreThoseOfTheProgram, ()) {
         RC_ASSERT(pages_in(layer.reads.of(row.chunk)) == int64_t{row.selected});
         if (row.first_touched > 0)
             RC_ASSERT(pages_in(layer.touches.of(row.chunk)) == int64_t{row.first_touched});
+    }
+    // What is found in the cache: of each chunk, layer and pass as many pages, and none that is not read.
+    std::map<std::tuple<Pass, int, int64_t>, int64_t> hits;  // each sequence has the same
+    for (const Traffic& row : timeline.traffic) {
+        int64_t& most = hits[{row.pass, row.layer, row.chunk}];
+        most = std::max(most, int64_t{row.hit});
+    }
+    for (const auto& [at, count] : hits) {
+        const auto [pass, layer, chunk] = at;
+        if (pass != Pass::fill && pass != Pass::gradient) continue;
+        const LayerReads& r = map.reads(pass, layer);
+        RC_ASSERT(pages_in(r.cached.of(chunk)) == count);
+        for (const PageRun& run : r.cached.of(chunk)) {
+            for (uint32_t p = run.first; p < run.last; ++p) {
+                RC_ASSERT(r.reads.layers_at(chunk, p) == 1);
+                RC_ASSERT(r.touches.layers_at(chunk, p) == 0);
+            }
+        }
     }
     // All layers together read what each of them reads.
     for (const Pass pass : {Pass::fill, Pass::gradient}) {

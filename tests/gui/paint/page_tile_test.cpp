@@ -41,8 +41,8 @@ CellValue brute(const PageMap& map, Pass pass, int layer, const MapWindow& w, in
 }
 
 TEST(PageTile, ValuesKeepStateShareAndHome) {
-    for (const auto state :
-         {CellState::resident, CellState::own, CellState::read, CellState::first_touched}) {
+    for (const auto state : {CellState::resident, CellState::own, CellState::read, CellState::cached,
+                             CellState::first_touched}) {
         for (const auto home : {PastPlace::device, PastPlace::host, PastPlace::disk}) {
             const CellValue v = value_of({state, home, 7}, 28);
             EXPECT_EQ(state_of(v), state);
@@ -118,6 +118,7 @@ TEST(PageTile, ReadPagesStandOutFromThoseThatOnlyReside) {
                        std::abs(a.blue() - b.blue());
             };
             EXPECT_GT(apart(palette.background, resident), 20);
+            EXPECT_GT(apart(strong, cell_colour(value_of({CellState::cached, home, 28}, 28), palette)), 60);
             EXPECT_GT(apart(resident, faint), 40);
             EXPECT_GT(apart(faint, strong), 60);
         }

@@ -128,7 +128,7 @@ TEST_F(PagesViewTest, TheTableHasOneRowAChunk) {
     EXPECT_EQ(third[0], "fill");
     EXPECT_EQ(third[1], "all");
     EXPECT_EQ(third[2], "2");
-    EXPECT_EQ(third.back(), "0-7");
+    EXPECT_EQ(third[rows[0].split(',').indexOf("pages_read")], "0-7");
     EXPECT_EQ(rows[0].split(',').size(), third.size());
     // The last chunk has no fill pass.
     EXPECT_TRUE(rows[10].startsWith("fill,all,9,,0,0,"));
@@ -321,6 +321,51 @@ TEST_F(PagesViewTest, SpacePlaysAndPauses) {
     EXPECT_LT(opened.focus.cursor_ns(), opened.focus.whole().end_ns / 2);
     QTest::keyClick(&map(), Qt::Key_Space);
     EXPECT_FALSE(view.playing());
+}
+
+// Sparse, all pages on the host, with a cache that holds some.
+TEST_F(PagesViewTest, PagesFoundInTheCacheAreShownNamedAndListed) {
+    const auto legend = [&] {
+        QString all;
+        for (const LegendBar* bar : view.findChildren<LegendBar*>()) {
+            for (const LegendEntry& entry : bar->entries()) all += entry.text + "\n";
+        }
+        return all;
+    };
+    Plan plan = tiny_plan(10, 32, 24);
+    plan.decisions.attention.sparse = true;
+    plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = Residency{};
+    plan.decisions.page_cache = Bytes(0);
+    open(plan);
+    EXPECT_FALSE(legend().contains("found in the page cache, by"));
+    plan.decisions.page_cache = Bytes(64 * kMiB);
+    opened.document.set_measured(step_of(plan));
+    ASSERT_TRUE(becomes([&] { return legend().contains("found in the page cache, by few to all layers"); }));
+    const PageMap expected = make_page_map(plan, opened.document.step()->timeline);
+    const PageMap& m = expected;
+    int64_t page = 0;
+    while (m.cell(Pass::fill, 1, 5, page).state != CellState::cached) ASSERT_LT(++page, m.pages);
+    EXPECT_TRUE(
+        page_cell_text(m, Pass::fill, 1, 5, page).contains("chunk 5 finds it in the page cache in layer 1"))
+        << page_cell_text(m, Pass::fill, 1, 5, page).toStdString();
+    // The list of each chunk has as many pages as the timeline counts, in a single layer.
+    control<QSpinBox>("layer")->setValue(1);
+    const QList<QByteArray> rows = view.csv().trimmed().split('\n');
+    const QList<QByteArray> names = rows[0].split(',');
+    const auto column = [&](const char* name) { return static_cast<qsizetype>(names.indexOf(name)); };
+    int64_t hits = 0;
+    for (qsizetype c = 0; c < 10; ++c) {
+        const QList<QByteArray> row = rows[c + 1].split(',');
+        int64_t listed = 0;
+        for (const QByteArray& run : row[column("pages_found_in_cache")].split(' ')) {
+            if (run.isEmpty()) continue;
+            const QList<QByteArray> ends = run.split('-');
+            listed += ends.back().toLongLong() - ends.front().toLongLong() + 1;
+        }
+        EXPECT_EQ(listed, row[column("cache_hit_pages")].toLongLong()) << c;
+        hits += listed;
+    }
+    EXPECT_GT(hits, 0);
 }
 
 TEST_F(PagesViewTest, TheLegendNamesTheHomesThatThereAre) {
