@@ -21,6 +21,14 @@ const uint64_t* addresses(const at::Tensor& t) {
 
 }  // namespace
 
+void copy_list(const std::byte* from, std::byte* to, int64_t bytes, at::Device device) {
+    if (device.is_cuda()) {
+        kernels::copy_list(from, to, bytes, current_stream());
+        return check_launch("copy_list");
+    }
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
 void copy_pages(const at::Tensor& sources, const at::Tensor& destinations, int64_t bytes,
                 int64_t most_blocks) {
     const int64_t count = sources.size(0);

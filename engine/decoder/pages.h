@@ -7,10 +7,16 @@
 
 #include <ATen/ATen.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace headroom::engine {
+
+// Copies `bytes` of a list from host memory, pinned where `device` is a GPU, to that device. Both are aligned
+// to 16 and have room for a multiple of 16 bytes. For lists that many thread blocks read: each of them would
+// go over the link for an entry.
+void copy_list(const std::byte* from, std::byte* to, int64_t bytes, at::Device device);
 
 // Copies `bytes` (a multiple of 16) from sources[i] to destinations[i] [N]; aligned to 16, and no destination
 // twice. Lists on a GPU: by a kernel, either end device or pinned host memory; `most_blocks` as in

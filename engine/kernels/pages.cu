@@ -30,6 +30,11 @@ __global__ void __launch_bounds__(kThreads)
     }
 }
 
+__global__ void __launch_bounds__(kThreads) copy_words(const uint4* from, uint4* to, int64_t words) {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+    if (i < words) to[i] = from[i];
+}
+
 // A thread block: 32 x 8 columns of one page.
 __global__ void page_means_columns(const bf16* keys, bf16* out, int64_t tokens, int64_t columns,
                                    int64_t stride, int64_t page) {
@@ -124,6 +129,13 @@ void copy_pages(const uint64_t* sources, const uint64_t* destinations, int64_t c
     const int64_t blocks = std::min(slices, most_blocks > 0 ? most_blocks : kResidentBlocks);
     if (blocks == 0) return;
     copy_slices<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(sources, destinations, count, words);
+}
+
+void copy_list(const std::byte* from, std::byte* to, int64_t bytes, cudaStream_t stream) {
+    const int64_t words = (bytes + 15) / 16;
+    if (words == 0) return;
+    copy_words<<<static_cast<unsigned>((words + kThreads - 1) / kThreads), kThreads, 0, stream>>>(
+        reinterpret_cast<const uint4*>(from), reinterpret_cast<uint4*>(to), words);
 }
 
 template <class Page>

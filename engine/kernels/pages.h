@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/pointwise.h"
@@ -18,6 +19,10 @@ namespace headroom::engine::kernels {
 // link of 64 GB/s and some microseconds needs a tenth of.
 void copy_pages(const uint64_t* sources, const uint64_t* destinations, int64_t count, int64_t bytes,
                 int64_t most_blocks, cudaStream_t stream);
+
+// Copies a list of `bytes` from pinned host memory to the device; both aligned to 16, and the room of both a
+// multiple of 16. A kernel of its own, so that it does not queue behind copies of pages.
+void copy_list(const std::byte* from, std::byte* to, int64_t bytes, cudaStream_t stream);
 
 // What was emitted for each of `count` pages, summed: emissions entries[begin[i] .. begin[i + 1]) of `values`
 // values each (a multiple of 8), in that order, in fp32; written to destinations[i], or added to it unless

@@ -9,7 +9,7 @@
 
 namespace headroom::engine {
 
-// ---- lists that a kernel reads from the host's memory ----
+// ---- lists of addresses, written by the host for a kernel ----
 
 std::byte* Executor::State::next_list(int64_t bytes) {
     const Buffer& lists = need("page lists");
@@ -21,6 +21,13 @@ std::byte* Executor::State::next_list(int64_t bytes) {
     std::byte* const list = data(lists) + next_list_ * entry;
     next_list_ = (next_list_ + 1) % kPageLists;
     return list;
+}
+
+// Ops of the compute stream follow one another, so that one list is in use at a time.
+std::byte* Executor::State::list_on_device(const std::byte* list, int64_t bytes) {
+    std::byte* const here = data(need("page list"));
+    copy_list(list, here, bytes, arena.device());
+    return here;
 }
 
 at::Tensor Executor::State::list_view(std::byte* at, int64_t count, at::ScalarType type) const {
@@ -121,7 +128,8 @@ void Executor::State::gather_selected() {
     const int64_t parts = units_.kv, count = rows.numel() * parts;
     const int32_t* page = rows.const_data_ptr<int32_t>();
     const bool packs = packs_pages(plan);
-    auto* const from = reinterpret_cast<int64_t*>(next_list((packs ? 6 : 4) * count * 8));
+    const int64_t list_bytes = (packs ? 6 : 4) * count * 8;
+    auto* const from = reinterpret_cast<int64_t*>(next_list(list_bytes));
     int64_t *const to = from + 2 * count, *const scales = to + 2 * count;
     auto* const gathered = data(need("gathered pages"));
     const int64_t gathered_unit = unit_tokens(PageKind::kv) * plan.model.kv_size() * element(),
@@ -147,8 +155,9 @@ void Executor::State::gather_selected() {
             if (packs) scales[half * count + i] = first_scale + p * scale_bytes;
         }
     }
-    const auto list = [&](int64_t* at) {
-        return list_view(reinterpret_cast<std::byte*>(at), 2 * count, at::kLong);
+    std::byte* const here = list_on_device(reinterpret_cast<std::byte*>(from), list_bytes);
+    const auto list = [&](const int64_t* at) {
+        return list_view(here + (at - from) * 8, 2 * count, at::kLong);
     };
     if (packs) {
         unpack_pages({list(from), list(scales), list(to)},
@@ -227,7 +236,8 @@ Result<void> Executor::State::sum_selected() {
     const int64_t parts = units_.gradient, distinct = static_cast<int64_t>(e.pages.size()) * parts,
                   count = static_cast<int64_t>(e.entries.size()) * parts;
     const Residency& home = plan.decisions.kv_gradient_residency;
-    std::byte* const list = next_list(distinct * (2 * 8 + 4 + 1) + 4 + count * 4);
+    const int64_t list_bytes = distinct * (2 * 8 + 4 + 1) + 4 + count * 4;
+    std::byte* const list = next_list(list_bytes);
     auto* const to = reinterpret_cast<int64_t*>(list);
     auto* const begin = reinterpret_cast<int32_t*>(to + 2 * distinct);
     int32_t* const entries = begin + distinct + 1;
@@ -262,12 +272,15 @@ Result<void> Executor::State::sum_selected() {
     }
     begin[distinct] = next;
     const at::ScalarType type = scalar_type(plan.decisions.kv_gradients);
+    std::byte* const here = list_on_device(list, list_bytes);
+    const auto part_of_list = [&](const void* at, int64_t length, at::ScalarType of) {
+        return list_view(here + (static_cast<const std::byte*>(at) - list), length, of);
+    };
     for (int half = 0; half < 2; ++half) {
-        const PageSums sums{
-            list_view(reinterpret_cast<std::byte*>(begin), distinct + 1, at::kInt),
-            list_view(reinterpret_cast<std::byte*>(entries), count, at::kInt),
-            list_view(reinterpret_cast<std::byte*>(to + half * distinct), distinct, at::kLong),
-            list_view(reinterpret_cast<std::byte*>(fresh), distinct, at::kByte)};
+        const PageSums sums{part_of_list(begin, distinct + 1, at::kInt),
+                            part_of_list(entries, count, at::kInt),
+                            part_of_list(to + half * distinct, distinct, at::kLong),
+                            part_of_list(fresh, distinct, at::kByte)};
         const at::Tensor emitted = by_block("dK and dV of one piece", half);
         sum_pages(
             emitted.view({count, unit_tokens(PageKind::gradient), plan.model.kv_heads, plan.model.head_dim}),
@@ -296,7 +309,8 @@ void Executor::State::add_own_selected_sums() {
         return unit_in(own_gradient_slots_.last_slot(), (p - first) * parts + part, half);
     };
     const int64_t most = 2 * pages * parts;
-    auto* const from = reinterpret_cast<int64_t*>(next_list(most * (2 * 8 + 4)));
+    const int64_t list_bytes = most * (2 * 8 + 4);
+    auto* const from = reinterpret_cast<int64_t*>(next_list(list_bytes));
     int64_t* const to = from + most;
     auto* const tokens = reinterpret_cast<int32_t*>(to + most);
     std::byte* const rows_at = data(need("d qkv"));
@@ -312,8 +326,10 @@ void Executor::State::add_own_selected_sums() {
         }
     }
     if (count == 0) return;
-    const auto list = [&](void* at, at::ScalarType type) {
-        return list_view(static_cast<std::byte*>(at), count, type);
+    const auto* const begin = reinterpret_cast<const std::byte*>(from);
+    std::byte* const list_here = list_on_device(begin, list_bytes);
+    const auto list = [&](const void* at, at::ScalarType type) {
+        return list_view(list_here + (static_cast<const std::byte*>(at) - begin), count, type);
     };
     add_page_rows({list(from, at::kLong), list(to, at::kLong), list(tokens, at::kInt)},
                   scalar_type(plan.decisions.kv_gradients), type_, m.kv_size(), row, unit);

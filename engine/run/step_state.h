@@ -243,7 +243,8 @@ private:
 
     // sparse.cpp: attention to selected pages
     // Memory for lists that the op in work hands to a kernel: it stays until that has ended.
-    std::byte* next_list(int64_t bytes);
+    std::byte* next_list(int64_t bytes);                              // pinned
+    std::byte* list_on_device(const std::byte* list, int64_t bytes);  // for an op of the compute stream
     at::Tensor list_view(std::byte* at, int64_t count, at::ScalarType type) const;
     bool on_device(const Residency& home, uint32_t page) const;
     std::vector<uint32_t> selected_off_device(const Residency& home);

@@ -83,10 +83,12 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         builder.buffer("host selections", Tier::host, Category::selection, selections);
         // Source and target of K and of V of each unit of each page that is selected, or of the chunk's own;
         // and their scales.
-        builder.buffer("page lists", Tier::host, Category::page_tables,
-                       kPageLists * round_up(std::max(gathered_pages, pages_of(chunk)) *
-                                                 std::max(kv_units_, gradient_units_) * (packs ? 6 : 4) * 8,
-                                             kAlignment));
+        const int64_t list = round_up(std::max(gathered_pages, pages_of(chunk)) *
+                                          std::max(kv_units_, gradient_units_) * (packs ? 6 : 4) * 8,
+                                      kAlignment);
+        builder.buffer("page lists", Tier::host, Category::page_tables, kPageLists * list);
+        // The one in work: many thread blocks read each of its entries.
+        builder.buffer("page list", Tier::device, Category::page_tables, list);
         builder.buffer("scores", Tier::device, Category::selection,
                        selection_scratch_bytes(chunk, std::min(a.block, chunk), s.kv_heads, past_pages));
     }

@@ -32,6 +32,19 @@ TEST_F(Kernels, CopyPagesOnTheDeviceAndOverTheLink) {
     }
 }
 
+TEST_F(Kernels, CopyListFromPinnedMemory) {
+    const at::Tensor host = at::arange(3000, at::kLong).pin_memory();
+    for (const int64_t bytes : {0, 4, 16, 20, 4096 + 8, 3000 * 8}) {
+        at::Tensor here = at::full({3000}, -1, host.options().device(at::kCUDA));
+        copy_list(static_cast<const std::byte*>(host.const_data_ptr()),
+                  static_cast<std::byte*>(here.mutable_data_ptr()), bytes, here.device());
+        at::cuda::getCurrentCUDAStream().synchronize();
+        const int64_t words = (bytes + 15) / 16 * 2;  // it may copy up to the next 16 bytes
+        EXPECT_TRUE(here.cpu().narrow(0, 0, words).equal(host.narrow(0, 0, words))) << bytes;
+        EXPECT_TRUE((here.narrow(0, words, 3000 - words) == -1).all().item<bool>()) << bytes;
+    }
+}
+
 TEST_F(Kernels, SumPages) {
     at::Generator random = at::detail::createCPUGenerator(3);
     const at::Tensor selection = at::randint(60, {16, 24}, random, at::kInt);
