@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "search/search.h"
+#include "search/step.h"
 #include "timeline/compare.h"
 
 namespace headroom::gui {
@@ -34,6 +35,23 @@ Result<StepPtr> simulated(const Plan& plan, const Progress& progress) {
         if (!progress("statistics", -1)) return fail(plan.name, "interrupted", "", Fault::interrupted);
         return make_step("prediction", std::move(timeline));
     });
+}
+
+// A plan as it stands, and the step that is simulated for it.
+struct Priced {
+    Answer answer;
+    StepPtr step;  // null: not asked for
+};
+Result<Priced> priced(const Plan& plan, bool with_step, const Progress& progress) {
+    if (!with_step) {
+        HEADROOM_TRY(Answer answer, headroom::answer(plan));
+        return Priced{std::move(answer), nullptr};
+    }
+    SimulateOptions options;
+    options.progress = [&](double share) { return progress("simulating", share); };
+    HEADROOM_TRY(AnsweredStep step, answer_step(plan, options));
+    if (!progress("statistics", -1)) return fail(plan.name, "interrupted", "", Fault::interrupted);
+    return Priced{std::move(step.answer), make_step("prediction", std::move(step.timeline))};
 }
 
 // Of the plan with that hash, or with the ops of `predicted` (null: there is none yet).
@@ -241,16 +259,19 @@ void Document::answer_scenario() {
         });
 }
 
+// Where the timeline that was opened is the prediction itself, only the answer is worked out.
 void Document::answer_plan(Plan plan) {
-    answering_.start<Answer>([plan](const Progress&) { return headroom::answer(plan); },
-                             [this, plan](Result<Answer> found) {
+    answering_.start<Priced>([plan = std::move(plan), stepped = predicted_ != nullptr](
+                                 const Progress& progress) { return priced(plan, !stepped, progress); },
+                             [this](Result<Priced> found) {
                                  if (!found) return tell(found.error());
-                                 answer_ = std::make_shared<const Answer>(std::move(*found));
+                                 answer_ = std::make_shared<const Answer>(std::move(found->answer));
                                  verdict_ = Verdict{answer_->fits(), answer_->evaluation.tiers};
                                  answer_final_ = true;
+                                 if (found->step) predicted_ = found->step;
                                  Q_EMIT verdict_changed();
                                  Q_EMIT answer_changed();
-                                 if (!predicted_) simulate(plan);
+                                 if (found->step) Q_EMIT steps_changed();
                              });
 }
 
@@ -261,7 +282,7 @@ void Document::simulate(Plan plan, std::shared_ptr<Searcher> searcher) {
             if (!step) return tell(step.error());
             predicted_ = std::move(*step);
             Q_EMIT steps_changed();
-            if (searcher) explain(searcher);
+            explain(searcher);
         });
 }
 

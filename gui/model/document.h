@@ -94,8 +94,8 @@ private:
     void replan();
     void answer_scenario();
     void answer_plan(Plan plan);
-    // `searcher`: the scenario's, for what more would buy; null: of a plan or timeline.
-    void simulate(Plan plan, std::shared_ptr<Searcher> searcher = nullptr);
+    // `searcher`: the scenario's, for what more would buy.
+    void simulate(Plan plan, std::shared_ptr<Searcher> searcher);
     void explain(std::shared_ptr<Searcher> searcher);
     void tell(const Error& error);
     void tell_busy();

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
 #include "search/gains.h"
 #include "search/remedies.h"
 #include "search/search.h"
+#include "search/step.h"
 #include "strategy/strategy.h"
 
 namespace headroom {
@@ -36,6 +38,26 @@ Result<void> say(const AnswerOptions& options, const std::string& text) {
     return {};
 }
 
+// `second_gpu`: null where it has not been started.
+Result<void> explain(const Scenario& scenario, Searcher& searcher, Answer& a, const AnswerOptions& options,
+                     SecondGpuSearch* second_gpu) {
+    try {
+        if (options.gains && a.fits()) {
+            HEADROOM_CHECK(say(options, "pricing more of each budget"));
+            std::optional<SecondGpuSearch> started_now;
+            if (second_gpu == nullptr) second_gpu = &started_now.emplace(scenario);
+            a.gains = gains(scenario, searcher, a, a.sampled_ns, *second_gpu);
+        }
+        if (options.remedies && !a.fits()) {
+            HEADROOM_TRY(a.remedies, remedies(scenario, a, options.progress));
+            a.remedies_tried = true;
+        }
+        return {};
+    } catch (const Overflow& e) {
+        return fail(scenario.path, e.what(), "smaller sizes");
+    }
+}
+
 }  // namespace
 
 Result<Answer> answer_plan(const Scenario& scenario, Searcher& searcher) {
@@ -52,26 +74,18 @@ Result<Answer> answer_plan(const Scenario& scenario, Searcher& searcher) {
 }
 
 Result<void> explain(const Scenario& scenario, Searcher& searcher, Answer& a, const AnswerOptions& options) {
-    try {
-        if (options.gains && a.fits()) {
-            HEADROOM_CHECK(say(options, "pricing more of each budget"));
-            a.gains = gains(scenario, searcher, a, a.sampled_ns);
-        }
-        if (options.remedies && !a.fits()) {
-            HEADROOM_TRY(a.remedies, remedies(scenario, a, options.progress));
-            a.remedies_tried = true;
-        }
-        return {};
-    } catch (const Overflow& e) {
-        return fail(scenario.path, e.what(), "smaller sizes");
-    }
+    return explain(scenario, searcher, a, options, nullptr);
 }
 
 Result<Answer> answer(const Scenario& scenario, const AnswerOptions& options) {
     HEADROOM_CHECK(say(options, "searching plans"));
     Searcher searcher(scenario);
+    // Beside the search on one GPU, much of which is one thread's work.
+    std::optional<SecondGpuSearch> second_gpu;
+    if (options.gains) second_gpu.emplace(scenario);
     HEADROOM_TRY(Answer a, answer_plan(scenario, searcher));
-    HEADROOM_CHECK(explain(scenario, searcher, a, options));
+    if (!a.fits()) second_gpu.reset();  // no one will ask
+    HEADROOM_CHECK(explain(scenario, searcher, a, options, second_gpu ? &*second_gpu : nullptr));
     return a;
 }
 
@@ -82,6 +96,28 @@ Result<Answer> answer(const Plan& plan) {
         Answer a = answer_of(plan, std::move(e));
         a.simulated = 1;
         return a;
+    } catch (const Overflow& e) {
+        return fail(plan.name, e.what(), "smaller sizes");
+    }
+}
+
+Result<AnsweredStep> answer_step(const Plan& plan, const SimulateOptions& options) {
+    try {
+        HEADROOM_CHECK(check_plan(plan, plan.name));
+        HEADROOM_TRY(Program program, lower(plan));
+        SimulateOptions with_memory = options;
+        with_memory.memory_curve = true;
+        HEADROOM_TRY(Simulation simulation, simulate(program, plan.hardware, with_memory));
+        const std::array<Peak, kTiers> peaks = simulation.peaks;
+        const int64_t duration_ns = simulation.duration_ns;
+        AnsweredStep step;
+        step.timeline = timeline_of(plan, program, std::move(simulation));
+        Evaluation e = evaluation_of(plan, program, duration_ns, peaks);
+        e.statistics = statistics_of(step.timeline);
+        e.statistics.peaks = peaks;
+        step.answer = answer_of(plan, std::move(e));
+        step.answer.simulated = 1;
+        return step;
     } catch (const Overflow& e) {
         return fail(plan.name, e.what(), "smaller sizes");
     }

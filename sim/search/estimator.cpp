@@ -47,24 +47,6 @@ std::pair<double, double> Estimator::misses(const Plan& plan) {
     return at->second;
 }
 
-// Gradient pages alive in one sparse layer at the peak of each chunk's backward pass, by home.
-std::vector<std::array<int64_t, kTiers>> Estimator::placed_gradients(const Plan& plan) {
-    const auto moves = all_moves(plan, selections(plan), {});
-    std::vector<std::array<int64_t, kTiers>> result(static_cast<size_t>(plan.chunks()));
-    std::array<int64_t, kTiers> live{};
-    for (size_t c = result.size(); c-- > 0;) {
-        const PageMoves& m = moves->front()[c];
-        live[0] += m.taken_device;
-        live[1] += m.taken_host;
-        live[2] += m.taken_disk;
-        result[c] = live;
-        live[0] -= m.freed_device;
-        live[1] -= m.freed_host;
-        live[2] -= m.freed_disk;
-    }
-    return result;
-}
-
 void Estimator::set_link_speed(double factor) {
     if (factor == link_speed_) return;
     link_speed_ = factor;
@@ -108,9 +90,17 @@ std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan, const Group&
     // beside all K and V.
     const bool at_once = d.gradient_pages == GradientPages::all_at_once;
     // Where the sparse layers' gradient pages have several homes, their numbers there.
-    std::vector<std::array<int64_t, kTiers>> placed;
-    if (!g.live_gradients.empty() && !at_once && (gr.device_chunks > 0 || gr.disk_chunks > 0))
-        placed = placed_gradients(plan);
+    const bool several_homes =
+        !g.live_gradients.empty() && !at_once && (gr.device_chunks > 0 || gr.disk_chunks > 0);
+    const Selected* const by_owner = several_homes ? &selected(plan) : nullptr;
+    const auto placed = [&](int64_t c) {
+        const std::vector<int64_t>& before =
+            by_owner->live_before[static_cast<size_t>((n - 1 - c) / sample_stride(n))];
+        const int64_t near = std::min(gr.device_chunks, n), far = std::max(near, n - gr.disk_chunks);
+        const int64_t on_device = before[static_cast<size_t>(near)],
+                      off_disk = before[static_cast<size_t>(far)];
+        return std::array<int64_t, kTiers>{on_device, off_disk - on_device, before.back() - off_disk};
+    };
     const auto live = [&](int64_t c) {  // at the peak of chunk c's backward pass
         std::array<int64_t, kTiers> bytes{};
         const int64_t kv_chunks = at_once || layer_major ? c : std::max<int64_t>(0, c - 1);
@@ -128,9 +118,9 @@ std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan, const Group&
         // Gradient pages of sparse layers (alike), then of each dense one; device layers are spread evenly.
         const double page = static_cast<double>(g.gradient_page);
         double pages = 0;
-        if (!placed.empty()) {
+        if (several_homes) {
             const double of_each = page * static_cast<double>(g.sparse_layers) / static_cast<double>(layers);
-            const std::array<int64_t, kTiers>& at = placed[static_cast<size_t>(c)];
+            const std::array<int64_t, kTiers> at = placed(c);
             for (size_t t = 0; t < kTiers; ++t) {
                 const double here = t == 0 ? static_cast<double>(gr_layers * (at[0] + at[1] + at[2])) : 0;
                 bytes[t] += static_cast<int64_t>(
@@ -153,7 +143,7 @@ std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan, const Group&
         bytes[1] += static_cast<int64_t>(page * pages * off * (1 - near_share - disk_share));
         return bytes;
     };
-    const int64_t stride = g.live_gradients.empty() ? n : std::max<int64_t>(1, n / 64);
+    const int64_t stride = g.live_gradients.empty() ? n : sample_stride(n);
     for (int64_t c = n - 1; c >= 0; c -= stride) {
         const auto bytes = live(c);
         for (size_t t = 0; t < kTiers; ++t) pool[t] = std::max(pool[t], bytes[t]);
@@ -175,6 +165,10 @@ std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan, const Group&
     }
 
     return need;
+}
+
+std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan) {
+    return need_bytes(plan, group_of(plan));
 }
 
 int64_t Estimator::host_bytes(const Plan& plan, const Plan& like) {

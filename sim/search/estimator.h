@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -42,12 +43,16 @@ public:
     // All plans asked about have the same model, hardware, context, recipe and selection model; decisions and
     // budgets differ. The plan must have passed check_plan and its strategy's check.
     Score score(const Plan& plan);
+    // The score's bytes alone, in a fraction of its time.
+    std::array<int64_t, kTiers> need_bytes(const Plan& plan);
     // The score's host bytes, with what a chunk needs besides its pages taken from `like`, a plan that
     // differs in the chunks on disk alone: no group of its own is lowered.
     int64_t host_bytes(const Plan& plan, const Plan& like);
-    // A better time for one candidate: some chunks simulated exactly, the rest interpolated. Cost: about 1
-    // ms. Exact where the step has few chunks.
-    int64_t sampled_step_ns(const Plan& plan);
+    // A better time for one candidate: some chunks simulated exactly, the rest interpolated. Exact where the
+    // step has few chunks. The function may be called from any thread, beside others, while the estimator
+    // lives; its cost: about 1 ms.
+    std::function<int64_t()> sampling(const Plan& plan);
+    // Drawn at first; later calls for the same selections only read.
     const SelectionSet& selections(const Plan& plan);
     // From here on the plans asked about have a host link `factor` times as fast as those of the first calls:
     // what was priced for a link as it is serves them too.
@@ -62,8 +67,9 @@ public:
 private:
     struct Group;
     struct Homes;
+    struct Selected;
+    const Selected& selected(const Plan& plan);
     Group& group_of(const Plan& plan);
-    std::vector<std::array<int64_t, kTiers>> placed_gradients(const Plan& plan);
     std::array<int64_t, kTiers> need_bytes(const Plan& plan, const Group& group);
     Key group_key(const Plan& plan) const;
     const Homes& homes_of(const Plan& plan);
@@ -80,7 +86,7 @@ private:
     };
     std::unordered_map<Key, std::unique_ptr<Group>, KeyHash> groups_;
     std::unordered_map<Key, std::unique_ptr<Homes>, KeyHash> homes_;
-    std::unordered_map<Key, std::unique_ptr<SelectionSet>, KeyHash> selections_;
+    std::unordered_map<Key, std::unique_ptr<Selected>, KeyHash> selections_;
     double link_speed_ = 1;
     bool bytes_only_ = false;
     // The last ones asked for: candidates come in runs.

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -195,8 +197,38 @@ Estimator::Key Estimator::group_key(const Plan& p) const {
 }
 
 const SelectionSet& Estimator::selections(const Plan& plan) {
+    return selected(plan).set;
+}
+
+const Estimator::Selected& Estimator::selected(const Plan& plan) {
     auto& entry = selections_[selection_key(plan)];
-    if (!entry) entry = std::make_unique<SelectionSet>(select_pages(plan));
+    if (entry) return *entry;
+    entry = std::make_unique<Selected>();
+    entry->set = select_pages(plan);
+    if (entry->set.layers.empty()) return *entry;
+    const Selections& s = entry->set.layers.front();
+    const int64_t n = plan.chunks(), per_chunk = plan.decisions.chunk.count() / plan.decisions.page.count();
+    const int64_t pages = ceil_div(plan.context.count(), plan.decisions.page.count());
+    std::vector<int64_t> last_reader(static_cast<size_t>(pages), -1);
+    for (int64_t c = 0; c < n; ++c) {
+        for (uint32_t i = s.begin[static_cast<size_t>(c)]; i < s.begin[static_cast<size_t>(c) + 1]; ++i)
+            last_reader[s.pages[i]] = c;
+    }
+    std::vector<int64_t> change(static_cast<size_t>(n) + 1, 0);
+    const int64_t stride = sample_stride(n);
+    entry->live_before.assign(static_cast<size_t>(ceil_div(n, stride)),
+                              std::vector<int64_t>(static_cast<size_t>(n) + 1, 0));
+    for (int64_t p = 0; p < pages; ++p) {
+        const int64_t owner = p / per_chunk, last = last_reader[static_cast<size_t>(p)];
+        if (last < owner) continue;
+        ++change[static_cast<size_t>(owner)];
+        --change[static_cast<size_t>(last) + 1];
+        // The samples n - 1 - i * stride in owner ... last.
+        for (int64_t i = ceil_div(n - 1 - last, stride); n - 1 - i * stride >= owner; ++i)
+            ++entry->live_before[static_cast<size_t>(i)][static_cast<size_t>(owner) + 1];
+    }
+    for (std::vector<int64_t>& of : entry->live_before) std::partial_sum(of.begin(), of.end(), of.begin());
+    std::partial_sum(change.begin(), change.end() - 1, std::back_inserter(entry->live));
     return *entry;
 }
 
@@ -221,12 +253,12 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         }
         if (!whole && residency_is_free(p))
             p.decisions.kv_residency.device_layers = p.decisions.kv_gradient_residency.device_layers = 0;
-        const SelectionSet& selected = selections(p);
+        const Selected& of_selection = selected(p);
         const std::vector<int64_t> chunks = sample_chunks(p);
         Plan few = p;
         few.recipe.batch = 1;
         const Program program =
-            find_strategy(p.decisions.strategy)->lower(few, selected, {chunks, bytes_only_});
+            find_strategy(p.decisions.strategy)->lower(few, of_selection.set, {chunks, bytes_only_});
 
         int64_t first_scratch = program.arena[0];
         for (const Buffer& b : program.buffers) {
@@ -301,18 +333,12 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
                 g.window_pages.push_back(at_once ? n * per_chunk : std::min(pages, (n - 1) * per_chunk));
             }
         }
-        if (g.sparse_layers > 0 && !selected.layers.empty()) {
-            const auto all = all_moves(p, selected, {});
-            const std::vector<PageMoves>& moves = all->front();
-            g.live_gradients.assign(static_cast<size_t>(n), 0);
-            int64_t live = at_once ? n * per_chunk : 0;
-            for (int64_t c = n - 1; c >= 0; --c) {
-                const PageMoves& m = moves[static_cast<size_t>(c)];
-                live += m.first_touched;
-                g.live_gradients[static_cast<size_t>(c)] = live;
-                live -= at_once ? per_chunk : m.own_touched;
-            }
+        g.live_gradients = of_selection.live;
+        if (at_once) {
+            for (size_t c = 0; c < g.live_gradients.size(); ++c)
+                g.live_gradients[c] = (static_cast<int64_t>(c) + 1) * per_chunk;
         }
+        if (g.sparse_layers == 0) g.live_gradients.clear();
     }
     last_group_key_ = key;
     return *(last_group_ = entry.get());

@@ -1,6 +1,7 @@
 // What the estimator keeps of candidates that share decisions. Only for the files of the estimator.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -45,6 +46,22 @@ struct Estimator::Group {
     // Shares of loads that the page cache leaves, by its size in the fill and the gradient pass.
     std::map<std::pair<int64_t, int64_t>, std::pair<double, double>> misses;
 };
+
+// What candidates with the same selections share.
+struct Estimator::Selected {
+    SelectionSet set;
+    // Of one layer: gradient pages that exist at the peak of each chunk's backward pass (a page has one from
+    // the last chunk that reads it down to its own). Empty where nothing is selected.
+    std::vector<int64_t> live;  // [chunks]
+    // ... by the chunk they belong to: [i][k] counts those of the chunks before k, at chunk n - 1 - i *
+    // sample_stride(n).
+    std::vector<std::vector<int64_t>> live_before;
+};
+
+// Pools of sparse layers are looked at every so many chunks of n.
+inline int64_t sample_stride(int64_t n) {
+    return std::max<int64_t>(1, n / 64);
+}
 
 struct Estimator::Homes {
     std::array<int64_t, kTiers> standing{};

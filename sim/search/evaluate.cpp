@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "search/step.h"
 #include "strategy/strategy.h"
 
 namespace headroom {
@@ -30,28 +31,43 @@ std::array<TierNeed, kTiers> needs_of(const Plan& plan, const Program& program) 
     return tiers;
 }
 
-Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool with_statistics,
-                            const SimulateOptions& options) {
-    HEADROOM_TRY(Program program, lower(plan, selections));
-    SimulateOptions simulate_options = options;
-    simulate_options.memory_curve = false;
-    HEADROOM_TRY(Simulation simulation, simulate(program, plan.hardware, simulate_options));
+Evaluation evaluation_of(const Plan& plan, Program& program, int64_t step_ns,
+                         const std::array<Peak, kTiers>& peaks) {
     Evaluation e;
-    e.step_ns = simulation.duration_ns;
+    e.step_ns = step_ns;
     e.ops = program.size();
     e.traffic = std::move(program.traffic);
     e.tiers = needs_of(plan, program);
-    for (size_t t = 0; t < kTiers; ++t) e.tiers[t].peak = simulation.peaks[t];
-    if (with_statistics) {
-        const std::array<Peak, kTiers> peaks = simulation.peaks;
-        e.statistics = statistics_of(timeline_of(plan, program, std::move(simulation)));
-        e.statistics.peaks = peaks;  // exact without the memory curve
-    }
+    for (size_t t = 0; t < kTiers; ++t) e.tiers[t].peak = peaks[t];
     return e;
 }
 
-Result<Evaluation> evaluate(const Plan& plan, bool with_statistics) {
-    return evaluate(plan, select_pages(plan), with_statistics);
+Result<PricedStep> price(const Plan& plan, const SelectionSet& selections, const SimulateOptions& options) {
+    PricedStep step;
+    HEADROOM_TRY(step.program, lower(plan, selections));
+    SimulateOptions without_curve = options;
+    without_curve.memory_curve = false;
+    HEADROOM_TRY(step.simulation, simulate(step.program, plan.hardware, without_curve));
+    step.evaluation = evaluation_of(plan, step.program, step.simulation.duration_ns, step.simulation.peaks);
+    return step;
+}
+
+Evaluation with_statistics(const Plan& plan, PricedStep step) {
+    const std::array<Peak, kTiers> peaks = step.simulation.peaks;
+    step.evaluation.statistics = statistics_of(timeline_of(plan, step.program, std::move(step.simulation)));
+    step.evaluation.statistics.peaks = peaks;  // exact without the memory curve
+    return std::move(step.evaluation);
+}
+
+Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool statistics,
+                            const SimulateOptions& options) {
+    HEADROOM_TRY(PricedStep step, price(plan, selections, options));
+    if (!statistics) return std::move(step.evaluation);
+    return with_statistics(plan, std::move(step));
+}
+
+Result<Evaluation> evaluate(const Plan& plan, bool statistics) {
+    return evaluate(plan, select_pages(plan), statistics);
 }
 
 Result<Timeline> predict(const Plan& plan, const SimulateOptions& options) {

@@ -40,10 +40,22 @@ struct Evaluation {
 // Exact bytes of each tier of a lowered plan; peaks are not known before it is simulated.
 std::array<TierNeed, kTiers> needs_of(const Plan& plan, const Program& program);
 
-// Cost: about 200 ns an op (lower and simulate), twice that with statistics.
-Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool with_statistics,
+// An evaluation without statistics, and what these are worked out from.
+struct PricedStep {
+    Evaluation evaluation;
+    Program program;
+    Simulation simulation;
+};
+// Cost: about 200 ns an op (lower and simulate).
+Result<PricedStep> price(const Plan& plan, const SelectionSet& selections,
+                         const SimulateOptions& options = {});
+// With statistics. Cost: another 100 ns an op.
+Evaluation with_statistics(const Plan& plan, PricedStep step);
+
+// Both in one.
+Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool statistics,
                             const SimulateOptions& options = {});
-Result<Evaluation> evaluate(const Plan& plan, bool with_statistics);
+Result<Evaluation> evaluate(const Plan& plan, bool statistics);
 
 // The predicted Timeline of a plan, memory curves included.
 Result<Timeline> predict(const Plan& plan, const SimulateOptions& options = {});

@@ -29,8 +29,22 @@ Gain gain_of(std::string what, const Result<Found>& found, const Budget& budget,
 
 }  // namespace
 
-std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found,
-                        int64_t sampled_ns) {
+SecondGpuSearch::SecondGpuSearch(const Scenario& scenario) {
+    if (scenario.gpus != 1 || scenario.plan.hardware.max_gpus < 2) return;
+    Scenario two = scenario;
+    two.gpus = 2;
+    two.fixed.erase("strategy");
+    found_ = std::async(std::launch::async, [this, two = std::move(two)] {
+        SearchOptions parallel;
+        parallel.exact = false;
+        parallel.strategies = {"tensor-parallel", "ring"};
+        parallel.go_on = [this] { return !stop_; };
+        return Searcher(two).best(two.plan.budget, parallel);
+    });
+}
+
+std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found, int64_t sampled_ns,
+                        SecondGpuSearch& second_gpu) {
     std::vector<Gain> result;
     SearchOptions options;
     options.exact = false;
@@ -38,19 +52,6 @@ std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answ
     const auto with = [&](std::string what, const Budget& b) {
         result.push_back(gain_of(std::move(what), searcher.best(b, options), b, sampled_ns, found));
     };
-    // A second GPU needs a search of its own, beside the others.
-    std::future<Result<Found>> second;
-    if (scenario.gpus == 1 && scenario.plan.hardware.max_gpus >= 2) {
-        second = std::async(std::launch::async, [&scenario, budget] {
-            Scenario two = scenario;
-            two.gpus = 2;
-            two.fixed.erase("strategy");
-            SearchOptions parallel;
-            parallel.exact = false;
-            parallel.strategies = {"tensor-parallel", "ring"};
-            return Searcher(two).best(budget, parallel);
-        });
-    }
     Budget more = budget;
     more.device += Bytes(16 * kGiB);
     with("16 GiB more device memory", more);
@@ -62,7 +63,8 @@ std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answ
     faster.link_speed = 2;
     result.push_back(
         gain_of("a host link twice as fast", searcher.best(budget, faster), budget, sampled_ns, found));
-    if (second.valid()) result.push_back(gain_of("a second GPU", second.get(), budget, sampled_ns, found));
+    if (second_gpu.started())
+        result.push_back(gain_of("a second GPU", second_gpu.get(), budget, sampled_ns, found));
     return result;
 }
 

@@ -11,12 +11,10 @@ namespace {
 
 constexpr int64_t kPoints = 16;  // chunks at which the line through the samples is read
 
-}  // namespace
-
-int64_t Estimator::sampled_step_ns(const Plan& plan) {
+// `fixed_ns`: what the step takes before its passes and after them.
+int64_t sampled_step_ns(const Plan& plan, const SelectionSet& selected, int64_t fixed_ns) {
     const int64_t n = plan.chunks();
     const Strategy& strategy = *find_strategy(plan.decisions.strategy);
-    const SelectionSet& selected = selections(plan);
     if (n <= kFewChunks || plan.decisions.strategy == "layer-major") {
         Plan p = plan;
         std::vector<int64_t> chunks;
@@ -28,8 +26,8 @@ int64_t Estimator::sampled_step_ns(const Plan& plan) {
         const Result<Simulation> s = simulate(program, plan.hardware);
         if (!s) return 0;
         if (chunks.empty()) return s->duration_ns;
-        const int64_t fixed = homes_of(plan).setup_and_update_ns;
-        return fixed + (s->duration_ns - fixed) * n / static_cast<int64_t>(chunks.size()) * plan.recipe.batch;
+        return fixed_ns +
+               (s->duration_ns - fixed_ns) * n / static_cast<int64_t>(chunks.size()) * plan.recipe.batch;
     }
     // Pairs of neighbours: the second of each pair runs as in the steady state.
     Plan p = plan;
@@ -81,7 +79,15 @@ int64_t Estimator::sampled_step_ns(const Plan& plan) {
                               static_cast<double>(gradient_end[c] - gradient_end[c + 1]));
     }
     total += line(fill, static_cast<double>(n - 1)) + line(gradient, static_cast<double>(n));
-    return homes_of(plan).setup_and_update_ns + static_cast<int64_t>(total) * plan.recipe.batch;
+    return fixed_ns + static_cast<int64_t>(total) * plan.recipe.batch;
+}
+
+}  // namespace
+
+std::function<int64_t()> Estimator::sampling(const Plan& plan) {
+    const SelectionSet& selected = selections(plan);
+    const int64_t fixed_ns = homes_of(plan).setup_and_update_ns;
+    return [plan, &selected, fixed_ns] { return sampled_step_ns(plan, selected, fixed_ns); };
 }
 
 }  // namespace headroom

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <future>
 #include <iterator>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -19,6 +21,7 @@ constexpr size_t kRoomiest = 6;        // candidates lowered to see whether anyt
 constexpr int64_t kEveryShare =
     8;  // models of up to so many layers: every share of layers on the device is a candidate
 constexpr double kNear = 0.02;     // of the budgets: what a score may be off
+constexpr size_t kThreads = 2;     // simulate at the same time
 constexpr size_t kAllExact = 400;  // spaces up to this size are simulated whole where their steps are short
 
 Hardware with_link_speed(Hardware hardware, double factor) {
@@ -50,6 +53,24 @@ Scenario tightest(Scenario s) {
 
 tl::unexpected<Error> interrupted() {
     return fail("", "interrupted", "", Fault::interrupted);
+}
+
+// Runs each job once, on several threads. False: options.go_on, asked by the calling one, stopped it.
+bool run_all(const std::vector<std::function<void()>>& jobs, const SearchOptions& options) {
+    std::atomic<size_t> next = 0;
+    std::atomic<bool> stopped = false;
+    const auto work = [&](bool asks) {
+        for (size_t i = next++; i < jobs.size() && !stopped; i = next++) {
+            if (asks && options.go_on && !options.go_on()) stopped = true;
+            if (!stopped) jobs[i]();
+        }
+    };
+    std::vector<std::future<void>> others;
+    for (size_t t = 1; t < std::min(kThreads, jobs.size()); ++t)
+        others.push_back(std::async(std::launch::async, work, false));
+    work(true);
+    for (std::future<void>& other : others) other.get();
+    return !stopped;
 }
 
 }  // namespace
@@ -86,7 +107,7 @@ std::vector<Decisions> Searcher::residencies(Plan& plan, const Budget& budget) {
     const int64_t layers = plan.model.layer_count();
     const auto fits = [&] {
         ++scored_;
-        return estimator_.score(plan).need_bytes[0] <= budget.device.count();
+        return estimator_.need_bytes(plan)[0] <= budget.device.count();
     };
     // Device bytes grow with each share: the largest share that fits, by bisection.
     const auto largest = [&](auto&& set) {
@@ -150,8 +171,7 @@ std::vector<Decisions> Searcher::residencies(Plan& plan, const Budget& budget) {
     }
     // Where host memory ends, the newest chunks of what is not on the device go to disk.
     both(together);
-    const Score score = estimator_.score(plan);
-    if (score.need_bytes[1] > budget.host.count() && budget.disk.count() > 0) {
+    if (budget.disk.count() > 0 && estimator_.need_bytes(plan)[1] > budget.host.count()) {
         // As few as make the host fit. What a chunk needs besides its pages is taken from one of them.
         Plan some_on_disk = plan;
         const int64_t half = std::max<int64_t>(1, plan.chunks() / 2);
@@ -199,6 +219,7 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& sc
                                                               const SearchOptions& options) {
     scored_ = 0;
     reasons_.clear();
+    if (link_speed_ != options.link_speed) sampled_.clear();
     link_speed_ = options.link_speed;
     estimator_.set_link_speed(link_speed_);
     std::vector<Candidate> all;
@@ -279,6 +300,25 @@ Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& opti
     return found;
 }
 
+bool Searcher::sample(std::span<Candidate> candidates, const Budget& budget, const SearchOptions& options) {
+    std::vector<Candidate*> fresh;
+    std::vector<std::function<void()>> samplings;
+    for (Candidate& c : candidates) {
+        const auto known = std::find_if(sampled_.begin(), sampled_.end(),
+                                        [&](const auto& s) { return s.first == c.decisions; });
+        if (known != sampled_.end()) {
+            c.time_ns = known->second;
+            continue;
+        }
+        fresh.push_back(&c);
+        samplings.push_back([&ns = c.time_ns, sampled_ns = estimator_.sampling(
+                                                  plan_of(c.decisions, budget))] { ns = sampled_ns(); });
+    }
+    if (!run_all(samplings, options)) return false;
+    for (const Candidate* c : fresh) sampled_.emplace_back(c->decisions, c->time_ns);
+    return true;
+}
+
 Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options) {
     HEADROOM_TRY(std::vector<Candidate> all, candidates(scenario_, budget, options));
     const auto better = [](const Candidate& a, const Candidate& b) {
@@ -307,10 +347,7 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     if (all.front().excess == 0) {
         size_t fitting = 0;
         while (fitting < sampled && all[fitting].excess == 0) ++fitting;
-        for (size_t i = 0; i < fitting; ++i) {
-            if (options.go_on && !options.go_on()) return interrupted();
-            all[i].time_ns = estimator_.sampled_step_ns(plan_of(all[i].decisions, budget));
-        }
+        if (!sample(std::span(all).first(fitting), budget, options)) return interrupted();
         std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(fitting), better);
     }
     Found found;
@@ -333,7 +370,7 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
                 return !stopped;
             };
         }
-        return evaluate(plan, estimator_.selections(plan), options.statistics, simulate_options);
+        return price(plan, estimator_.selections(plan), simulate_options);
     };
     const auto better_exact = [](const Evaluation& a, const Evaluation& b) {
         if (a.fits() != b.fits()) return a.fits();
@@ -345,7 +382,8 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     };
     int64_t ops = 0;
     bool have = false;
-    const size_t together = options.at_least > 1 ? 2 : 1;
+    PricedStep best_step;
+    const size_t together = options.at_least > 1 ? kThreads : 1;
     for (size_t i = 0; i < all.size(); i += together) {
         if (static_cast<int64_t>(i) >= options.at_least && have && found.evaluation.fits() &&
             ops >= options.op_budget)
@@ -353,26 +391,28 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
         if (i >= 2 && have && !found.evaluation.fits() && i >= 8) break;
         if (small ? i >= sampled : (i >= sampled && have && found.evaluation.fits())) break;
         (void)estimator_.selections(plan_of(all[i].decisions, budget));
-        std::future<Result<Evaluation>> second;
+        std::future<Result<PricedStep>> second;
         if (i + 1 < all.size() && options.at_least > 1) {
             (void)estimator_.selections(plan_of(all[i + 1].decisions, budget));
             second = std::async(std::launch::async, [&, i] { return exact(all[i + 1], false); });
         }
-        std::vector<std::pair<size_t, Result<Evaluation>>> results;
+        std::vector<std::pair<size_t, Result<PricedStep>>> results;
         results.emplace_back(i, exact(all[i], true));
         if (second.valid()) results.emplace_back(i + 1, second.get());
         if (stopped || (options.go_on && !options.go_on())) return interrupted();
         for (auto& [index, result] : results) {
             if (!result) return tl::unexpected<Error>(result.error());
             ++found.simulated;
-            ops += static_cast<int64_t>(result->ops);
-            if (have && !better_exact(*result, found.evaluation)) continue;
+            ops += static_cast<int64_t>(result->evaluation.ops);
+            if (have && !better_exact(result->evaluation, found.evaluation)) continue;
             have = true;
             found.plan = plan_of(all[index].decisions, budget);
             found.score = all[index].score;
-            found.evaluation = std::move(*result);
+            found.evaluation = result->evaluation;
+            best_step = std::move(*result);
         }
     }
+    if (options.statistics) found.evaluation = with_statistics(found.plan, std::move(best_step));
     return found;
 }
 

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/plan.h"
@@ -67,10 +69,14 @@ private:
     // Residency shares worth trying for a candidate that leaves them free: as much on the device as fits.
     std::vector<Decisions> residencies(Plan& plan, const Budget& budget);
     Plan plan_of(const Decisions& decisions, const Budget& budget) const;
+    // Sets their times by simulating some chunks of each. Budgets do not change what a step takes: what an
+    // earlier search sampled is known. False: stopped.
+    bool sample(std::span<Candidate> candidates, const Budget& budget, const SearchOptions& options);
 
     Scenario scenario_;
     Estimator estimator_;
     double link_speed_ = 1;
+    std::vector<std::pair<Decisions, int64_t>> sampled_;  // steps by sampling, in ns, at that link speed
     std::vector<std::string> reasons_;
     int64_t scored_ = 0;
 };

@@ -148,8 +148,15 @@ TEST(Document, APlanIsPricedAsItStands) {
     const std::filesystem::path file = folder.filePath("plan.json").toStdString();
     ASSERT_TRUE(write_file(file, write_plan(first.answer()->plan)));
     Document d;
+    bool together = false;
+    QObject::connect(&d, &Document::answer_changed,
+                     [&] { together = d.answer() != nullptr && d.predicted() != nullptr; });
     d.open(file);
     ASSERT_TRUE(becomes([&] { return d.step() != nullptr; }));
+    EXPECT_TRUE(together) << "both are of one simulation";
+    EXPECT_EQ(d.step()->duration_ns(), d.answer()->evaluation.step_ns);
+    EXPECT_EQ(d.step()->timeline.plan_hash, plan_hash(*d.plan()));
+    EXPECT_EQ(d.answer()->evaluation.step_ns, first.answer()->evaluation.step_ns);
     EXPECT_EQ(d.kind(), Document::Kind::plan);
     EXPECT_EQ(*d.plan(), first.answer()->plan);
     EXPECT_TRUE(d.answer_final());

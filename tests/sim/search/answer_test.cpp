@@ -6,6 +6,7 @@
 
 #include "search/evaluate.h"
 #include "search/search.h"
+#include "search/step.h"
 #include "sim/search/fixture.h"
 
 namespace headroom {
@@ -32,6 +33,36 @@ TEST(Answer, IsThatOfItsPlan) {
     EXPECT_NEAR(found->tokens_per_second * seconds, 4096, 1e-6);
     EXPECT_NEAR(found->mfu * seconds * found->plan.hardware.dense_flops, useful_flops(found->plan),
                 1e-3 * useful_flops(found->plan));
+}
+
+// One simulation says what two said.
+TEST(Answer, ComesWithItsStep) {
+    const Result<Answer> found = answer(tiny("chunk = 1024"), plain());
+    ASSERT_TRUE(found) << found.error().text();
+    const Result<AnsweredStep> both = answer_step(found->plan);
+    ASSERT_TRUE(both) << both.error().text();
+    const Result<Answer> alone = answer(found->plan);
+    const Result<Timeline> step = predict(found->plan);
+    ASSERT_TRUE(alone && step);
+    EXPECT_TRUE(both->timeline == *step);
+    const Evaluation &a = both->answer.evaluation, &b = alone->evaluation;
+    EXPECT_EQ(a.step_ns, b.step_ns);
+    EXPECT_EQ(a.ops, b.ops);
+    ASSERT_EQ(a.traffic.size(), b.traffic.size());
+    for (size_t i = 0; i < a.traffic.size(); ++i) {
+        EXPECT_EQ(a.traffic[i].loaded_bytes, b.traffic[i].loaded_bytes) << i;
+        EXPECT_EQ(a.traffic[i].written_bytes, b.traffic[i].written_bytes) << i;
+    }
+    for (size_t t = 0; t < kTiers; ++t) {
+        EXPECT_EQ(a.tiers[t].peak.bytes, b.tiers[t].peak.bytes);
+        EXPECT_EQ(a.tiers[t].peak.time_ns, b.tiers[t].peak.time_ns);
+        EXPECT_EQ(a.statistics.peaks[t].bytes, b.statistics.peaks[t].bytes);
+    }
+    EXPECT_EQ(a.statistics.critical_path, b.statistics.critical_path);
+    Plan wrong = found->plan;
+    wrong.context = Tokens(0);
+    EXPECT_FALSE(answer_step(wrong));
+    EXPECT_EQ(answer_step(wrong).error().text(), answer(wrong).error().text());
 }
 
 TEST(Answer, MoreOfAnythingIsNeverSlower) {

@@ -120,7 +120,7 @@ TEST(Estimator, IsNearTheExactAnswer) {
         ASSERT_TRUE(exact) << exact.error().text();
         Estimator estimator;
         const Score score = estimator.score(plan);
-        const int64_t sampled = estimator.sampled_step_ns(plan);
+        const int64_t sampled = estimator.sampling(plan)();
         const bool on_disk = exact->tiers[2].need_bytes > 0;
         const double share = on_disk ? 0.05 : 0.011;
         std::printf("%-38s %8s |", c.name, c.context);
