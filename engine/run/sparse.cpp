@@ -31,7 +31,7 @@ std::byte* Executor::State::list_on_device(const std::byte* list, int64_t bytes)
 }
 
 at::Tensor Executor::State::list_view(std::byte* at, int64_t count, at::ScalarType type) const {
-    // Pinned memory, which kernels read as it lies.
+    // On a GPU: its own memory, or pinned memory, which kernels read as it lies.
     return at::for_blob(at, {count})
         .options(arena.options().dtype(type))
         .target_device(arena.device())

@@ -104,18 +104,13 @@ Result<Answer> answer(const Plan& plan) {
 Result<AnsweredStep> answer_step(const Plan& plan, const SimulateOptions& options) {
     try {
         HEADROOM_CHECK(check_plan(plan, plan.name));
-        HEADROOM_TRY(Program program, lower(plan));
         SimulateOptions with_memory = options;
         with_memory.memory_curve = true;
-        HEADROOM_TRY(Simulation simulation, simulate(program, plan.hardware, with_memory));
-        const std::array<Peak, kTiers> peaks = simulation.peaks;
-        const int64_t duration_ns = simulation.duration_ns;
+        HEADROOM_TRY(PricedStep priced, price(plan, select_pages(plan), with_memory));
         AnsweredStep step;
-        step.timeline = timeline_of(plan, program, std::move(simulation));
-        Evaluation e = evaluation_of(plan, program, duration_ns, peaks);
-        e.statistics = statistics_of(step.timeline);
-        e.statistics.peaks = peaks;
-        step.answer = answer_of(plan, std::move(e));
+        step.timeline = timeline_of(plan, priced.program, std::move(priced.simulation));
+        add_statistics(priced.evaluation, step.timeline);
+        step.answer = answer_of(plan, std::move(priced.evaluation));
         step.answer.simulated = 1;
         return step;
     } catch (const Overflow& e) {

@@ -4,7 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include "search/step.h"
 #include "strategy/strategy.h"
 
 namespace headroom {
@@ -31,37 +30,32 @@ std::array<TierNeed, kTiers> needs_of(const Plan& plan, const Program& program) 
     return tiers;
 }
 
-Evaluation evaluation_of(const Plan& plan, Program& program, int64_t step_ns,
-                         const std::array<Peak, kTiers>& peaks) {
-    Evaluation e;
-    e.step_ns = step_ns;
-    e.ops = program.size();
-    e.traffic = std::move(program.traffic);
-    e.tiers = needs_of(plan, program);
-    for (size_t t = 0; t < kTiers; ++t) e.tiers[t].peak = peaks[t];
-    return e;
-}
-
 Result<PricedStep> price(const Plan& plan, const SelectionSet& selections, const SimulateOptions& options) {
     PricedStep step;
     HEADROOM_TRY(step.program, lower(plan, selections));
-    SimulateOptions without_curve = options;
-    without_curve.memory_curve = false;
-    HEADROOM_TRY(step.simulation, simulate(step.program, plan.hardware, without_curve));
-    step.evaluation = evaluation_of(plan, step.program, step.simulation.duration_ns, step.simulation.peaks);
+    HEADROOM_TRY(step.simulation, simulate(step.program, plan.hardware, options));
+    Evaluation& e = step.evaluation;
+    e.step_ns = step.simulation.duration_ns;
+    e.ops = step.program.size();
+    e.traffic = step.program.traffic;
+    e.tiers = needs_of(plan, step.program);
+    for (size_t t = 0; t < kTiers; ++t) e.tiers[t].peak = step.simulation.peaks[t];
     return step;
 }
 
+void add_statistics(Evaluation& evaluation, const Timeline& timeline) {
+    evaluation.statistics = statistics_of(timeline);
+    // Exact without the memory curve.
+    for (size_t t = 0; t < kTiers; ++t) evaluation.statistics.peaks[t] = evaluation.tiers[t].peak;
+}
+
 Evaluation with_statistics(const Plan& plan, PricedStep step) {
-    const std::array<Peak, kTiers> peaks = step.simulation.peaks;
-    step.evaluation.statistics = statistics_of(timeline_of(plan, step.program, std::move(step.simulation)));
-    step.evaluation.statistics.peaks = peaks;  // exact without the memory curve
+    add_statistics(step.evaluation, timeline_of(plan, step.program, std::move(step.simulation)));
     return std::move(step.evaluation);
 }
 
-Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool statistics,
-                            const SimulateOptions& options) {
-    HEADROOM_TRY(PricedStep step, price(plan, selections, options));
+Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool statistics) {
+    HEADROOM_TRY(PricedStep step, price(plan, selections));
     if (!statistics) return std::move(step.evaluation);
     return with_statistics(plan, std::move(step));
 }

@@ -51,10 +51,11 @@ Result<PricedStep> price(const Plan& plan, const SelectionSet& selections,
                          const SimulateOptions& options = {});
 // With statistics. Cost: another 100 ns an op.
 Evaluation with_statistics(const Plan& plan, PricedStep step);
+// Of the step that was evaluated, where its timeline is there.
+void add_statistics(Evaluation& evaluation, const Timeline& timeline);
 
 // Both in one.
-Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool statistics,
-                            const SimulateOptions& options = {});
+Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool statistics);
 Result<Evaluation> evaluate(const Plan& plan, bool statistics);
 
 // The predicted Timeline of a plan, memory curves included.

@@ -21,7 +21,7 @@ constexpr size_t kRoomiest = 6;        // candidates lowered to see whether anyt
 constexpr int64_t kEveryShare =
     8;  // models of up to so many layers: every share of layers on the device is a candidate
 constexpr double kNear = 0.02;     // of the budgets: what a score may be off
-constexpr size_t kThreads = 2;     // simulate at the same time
+constexpr size_t kThreads = 2;     // sample at the same time
 constexpr size_t kAllExact = 400;  // spaces up to this size are simulated whole where their steps are short
 
 Hardware with_link_speed(Hardware hardware, double factor) {
@@ -382,14 +382,14 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     };
     int64_t ops = 0;
     bool have = false;
-    PricedStep best_step;
-    const size_t together = options.at_least > 1 ? kThreads : 1;
+    PricedStep fastest;
+    const size_t together = options.at_least > 1 ? 2 : 1;
     for (size_t i = 0; i < all.size(); i += together) {
-        if (static_cast<int64_t>(i) >= options.at_least && have && found.evaluation.fits() &&
+        if (static_cast<int64_t>(i) >= options.at_least && have && fastest.evaluation.fits() &&
             ops >= options.op_budget)
             break;
-        if (i >= 2 && have && !found.evaluation.fits() && i >= 8) break;
-        if (small ? i >= sampled : (i >= sampled && have && found.evaluation.fits())) break;
+        if (i >= 2 && have && !fastest.evaluation.fits() && i >= 8) break;
+        if (small ? i >= sampled : (i >= sampled && have && fastest.evaluation.fits())) break;
         (void)estimator_.selections(plan_of(all[i].decisions, budget));
         std::future<Result<PricedStep>> second;
         if (i + 1 < all.size() && options.at_least > 1) {
@@ -404,15 +404,15 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
             if (!result) return tl::unexpected<Error>(result.error());
             ++found.simulated;
             ops += static_cast<int64_t>(result->evaluation.ops);
-            if (have && !better_exact(result->evaluation, found.evaluation)) continue;
+            if (have && !better_exact(result->evaluation, fastest.evaluation)) continue;
             have = true;
             found.plan = plan_of(all[index].decisions, budget);
             found.score = all[index].score;
-            found.evaluation = result->evaluation;
-            best_step = std::move(*result);
+            fastest = std::move(*result);
         }
     }
-    if (options.statistics) found.evaluation = with_statistics(found.plan, std::move(best_step));
+    found.evaluation =
+        options.statistics ? with_statistics(found.plan, std::move(fastest)) : std::move(fastest.evaluation);
     return found;
 }
 

@@ -14,9 +14,4 @@ struct AnsweredStep {
 // Errors as of answer(plan). Cost: one simulation, where those two take one each.
 Result<AnsweredStep> answer_step(const Plan& plan, const SimulateOptions& options = {});
 
-// What evaluate() says, without statistics, of a step of that length and those peaks. Takes the traffic out
-// of `program`.
-Evaluation evaluation_of(const Plan& plan, Program& program, int64_t step_ns,
-                         const std::array<Peak, kTiers>& peaks);
-
 }  // namespace headroom
