@@ -199,7 +199,7 @@ QColor cell_colour(CellValue value, const Palette& palette) {
         case CellState::read:
             return mixed(palette.background, home, 0.5 + 0.5 * share_of(value));
         case CellState::cached:
-            return mixed(palette.background, palette.good, 0.5 + 0.5 * share_of(value));
+            return mixed(palette.background, palette.of(Category::page_cache), 0.5 + 0.5 * share_of(value));
         case CellState::first_touched:
             return palette.text;
     }

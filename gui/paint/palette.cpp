@@ -137,7 +137,7 @@ Tone tone_of(Category category) {
         case Category::staging:
             return {35, 80, 55};
         case Category::page_cache:
-            return {50, 70, 50};
+            return {172, 65, 32};
         case Category::selection:
             return {235, 50, 62};
         case Category::page_tables:

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "hardware/field_reader.h"
 #include "hardware/nnls.h"
 
 namespace headroom {
@@ -19,6 +20,12 @@ constexpr double kNano = 1e-9;
 // Rates as the file carries them, with five digits: what is predicted here is what a reader of it predicts.
 double rounded(double value, double unit) {
     return std::stod(fmt::format("{:.5g}", value / unit)) * unit;
+}
+
+// Of the bandwidth, where a byte takes so many seconds.
+double efficiency(double seconds_per_byte, const Hardware& h) {
+    return std::clamp(rounded(1 / (seconds_per_byte * h.device_bandwidth), 1), kEfficiency.low,
+                      kEfficiency.high);
 }
 
 bool measured_at_all(const Measured& m, bool backward, bool causal) {
@@ -71,7 +78,7 @@ Result<void> fit_all_rates(const Measured& measured, Calibration& out) {
     }
     if (r.packing > 0)
         h.kernels[static_cast<size_t>(Kernel::pack_queries)] = {
-            0, rounded(1 / (r.packing * h.device_bandwidth), 1), 0};
+            0, efficiency(r.packing, h), 0};
     out.rates = r.residuals;
     return {};
 }
@@ -106,8 +113,7 @@ void fit_kernel(const Measured& measured, Kernel kernel, Hardware& h) {
         nnls(a, Eigen::Map<Eigen::VectorXd>(right.data(), static_cast<Eigen::Index>(right.size())));
     if (x(1) <= 0) return;  // bytes say nothing: too few sizes
     h.kernels[static_cast<size_t>(kernel)] = {
-        rounded(x(0), 1e-6), std::clamp(rounded(1 / (x(1) * h.device_bandwidth), 1), 1e-4, 10.0),
-        rounded(x(2), kNano)};
+        rounded(x(0), 1e-6), efficiency(x(1), h), rounded(x(2), kNano)};
 }
 
 // Of all memory-bound rows: the share x of bandwidth with launch + bytes / (bandwidth x) nearest to them.
@@ -122,7 +128,7 @@ void fit_memory(const Measured& measured, Calibration& out) {
         aa += a * a;
     }
     if (aa == 0) return out.kept.push_back("device.memory_efficiency");
-    h.memory_efficiency = std::clamp(rounded(aa / ab, 1), 1e-6, 1.0);
+    h.memory_efficiency = std::clamp(rounded(aa / ab, 1), kShare.low, kShare.high);
     for (size_t i = 1; i < kKernels; ++i)
         if (static_cast<Kernel>(i) != Kernel::pack_queries) fit_kernel(measured, static_cast<Kernel>(i), h);
     for (const MemoryRow& r : measured.memory) {

@@ -18,6 +18,9 @@ inline constexpr Bounds kAboveZero{1e-9, 1e9, "a number above 0, at most 1e9"};
 inline constexpr Bounds kFromZero{0, 1e12, "a number from 0 to 1e12"};
 inline constexpr Bounds kShare{1e-6, 1, "a number above 0, at most 1"};
 inline constexpr Bounds kFactor{1, 1000, "a number from 1 to 1000"};
+inline constexpr Bounds kBlockFactor{0.01, 100, "a number from 0.01 to 100"};
+// More than the datasheet's bandwidth: what stays in the cache.
+inline constexpr Bounds kEfficiency{1e-4, 10, "a number from 0.0001 to 10"};
 inline constexpr Bounds kNanoseconds{0, 1e9, "a whole number from 0 to 1000000000"};
 inline constexpr Bounds kSize{1, 1 << 24, "a whole number from 1 to 16777216"};
 

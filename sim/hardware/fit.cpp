@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "hardware/field_reader.h"
 #include "hardware/nnls.h"
 #include "hardware/rate.h"
 
@@ -91,7 +92,7 @@ double fit_slowdown(const Measured& measured) {
     }
     if (inverse.empty()) return 1;
     const Eigen::MatrixXd a = Eigen::Map<Eigen::VectorXd>(inverse.data(), static_cast<Index>(inverse.size()));
-    return std::max(1.0, nnls(a, Eigen::VectorXd::Ones(a.rows()))(0));
+    return std::clamp(nnls(a, Eigen::VectorXd::Ones(a.rows()))(0), kFactor.low, kFactor.high);
 }
 
 }  // namespace
@@ -158,9 +159,11 @@ BlockFit fit_blocks(const Measured& measured, bool backward, const RateFit& fit,
     if (rows.empty()) return {};
     Eigen::MatrixXd a(static_cast<Index>(rows.size()), 2);
     for (size_t i = 0; i < rows.size(); ++i) a.row(static_cast<Index>(i)) = rows[i].transpose();
-    const Eigen::VectorXd x =
-        nnls(a, Eigen::Map<Eigen::VectorXd>(right.data(), static_cast<Index>(right.size())));
-    return {x(0), x(1)};
+    const Eigen::Map<Eigen::VectorXd> b(right.data(), static_cast<Index>(right.size()));
+    const Eigen::VectorXd x = nnls(a, b);
+    if (x(0) >= kBlockFactor.low) return {std::min(x(0), kBlockFactor.high), x(1)};
+    // Rows so scattered that packing alone explains them best: products are not free, so these alone.
+    return {std::clamp(nnls(a.leftCols(1), b)(0), kBlockFactor.low, kBlockFactor.high), 0};
 }
 
 Result<FittedRates> fit_rates_of(const Measured& measured, int64_t launch_ns, bool complete) try {

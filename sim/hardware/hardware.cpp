@@ -47,7 +47,7 @@ void read_attention_rate(FieldReader& f, RateFit& r) {
     f.number("pair_by_n_ns", r.pair_by_n, kFromZero, kNano);
     f.number("per_key_ns", r.per_key, kFromZero, kNano);
     f.number("per_key_and_dim_ns", r.per_key_and_dim, kFromZero, kNano);
-    f.number("blocks", r.blocks, {0.01, 100, "a number from 0.01 to 100"});
+    f.number("blocks", r.blocks, kBlockFactor);
 }
 
 void read_power(FieldReader& f, PowerLimit& p) {
@@ -63,8 +63,7 @@ void read_kernels(FieldReader& f, Hardware& h) {
     for (size_t i = 1; i < kKernels; ++i) {
         KernelFit& k = h.kernels[i];
         f.table(std::string(name_of(static_cast<Kernel>(i))).c_str(), [&](FieldReader& t) {
-            // More than the datasheet's bandwidth: what stays in the cache.
-            t.number("efficiency", k.efficiency, {1e-4, 10, "a number from 0.0001 to 10"});
+            t.number("efficiency", k.efficiency, kEfficiency);
             t.optional().number("latency_us", k.latency, kFromZero, kMicro);
             t.number("per_row_ns", k.per_row, kFromZero, kNano);
         });

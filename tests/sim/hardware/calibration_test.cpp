@@ -1,6 +1,7 @@
 #include "hardware/calibration.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <cmath>
 
@@ -193,6 +194,46 @@ TEST(Calibration, TheFileReadsBackAndIsTheSameWhenFittedAgain) {
     const auto again = calibrated(*read, *rows);
     ASSERT_TRUE(again) << again.error().text();
     EXPECT_EQ(write_hardware(*again, *rows), text);
+}
+
+// A machine that other work disturbs while it is measured: what is written can be read, whatever came out.
+RC_GTEST_PROP(Calibration, RowsOfADisturbedMachineMakeAFileThatCanBeRead, ()) {
+    static const Measured quiet = test::measured_h200();
+    static const Hardware base = h200();
+    Measured m = quiet;
+    const auto slowed = [] { return std::exp(static_cast<double>(*rc::gen::inRange(0, 350)) / 100); };
+    const auto disturb = [&](auto& rows, auto&& change) {
+        const auto kept = static_cast<size_t>(*rc::gen::inRange(1, 40));
+        if (rows.size() > kept) rows.resize(kept);
+        for (auto& row : rows) change(row, slowed());
+    };
+    disturb(m.gemm, [](GemmRow& r, double by) { r.tflops /= by; });
+    disturb(m.gemm_accumulate, [](GemmRow& r, double by) { r.tflops /= by; });
+    disturb(m.attention, [&](AttentionRow& r, double by) {
+        r.forward /= by;
+        r.backward /= slowed();
+        r.deterministic /= slowed();
+    });
+    disturb(m.memory, [](MemoryRow& r, double by) { r.seconds *= by; });
+    disturb(m.transfers, [](TransferRow& r, double by) { r.bandwidth /= by; });
+    disturb(m.beside, [](BesideRow& r, double by) { r.shared *= by; });
+    // Blocks stand at the end of the file's rows.
+    for (AttentionRow r : quiet.attention) {
+        if (r.blocks == 1) continue;
+        r.forward /= slowed();
+        r.backward /= slowed();
+        m.attention.push_back(r);
+    }
+    const auto rows = parse_measured(write_measured(m), "made");  // with the digits that a file carries
+    RC_ASSERT(rows.has_value());
+    const auto c = calibrated(base, *rows);
+    if (!c) RC_FAIL(c.error().text());
+    const std::string text = write_hardware(*c, *rows);
+    const auto read = parse_hardware(text, "x.toml", "x");
+    if (!read) RC_FAIL(read.error().text());
+    const auto again = calibrated(*read, *rows);
+    RC_ASSERT(again.has_value());
+    RC_ASSERT(write_hardware(*again, *rows) == text);
 }
 
 // Times that fall with the size would be refused by the reader.
