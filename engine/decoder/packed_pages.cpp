@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "decoder/on_gpu.h"
+#include "decoder/page_list.h"
 #include "decoder/pointwise.h"
 #include "kernels/packed_pages.h"
 
@@ -22,9 +23,6 @@ void check_pages(const at::Tensor& codes, const at::Tensor& scales) {
                     scales.dim() == 2 && scales.scalar_type() == at::kFloat && scales.is_contiguous() &&
                     scales.size(0) == codes.size(0) && scales.size(1) == codes.size(2),
                 "packed pages: codes ", codes.sizes(), ", scales ", scales.sizes());
-}
-bool is_addresses(const at::Tensor& t, int64_t count) {
-    return t.scalar_type() == at::kLong && t.dim() == 1 && t.size(0) == count && t.is_contiguous();
 }
 
 // value [page, g, d] = code * scale [g], in the type of sums.
@@ -78,8 +76,8 @@ void unpack_pages(const at::Tensor& codes, const at::Tensor& scales, at::Tensor 
 
 void unpack_pages(const PackedPages& pages, at::IntArrayRef sizes, at::ScalarType type) {
     const int64_t count = pages.codes.size(0);
-    TORCH_CHECK(is_addresses(pages.codes, count) && is_addresses(pages.scales, count) &&
-                    is_addresses(pages.values, count) && sizes.size() == 3,
+    TORCH_CHECK(is_list(pages.codes, at::kLong, count) && is_list(pages.scales, at::kLong, count) &&
+                    is_list(pages.values, at::kLong, count) && sizes.size() == 3,
                 "unpack_pages: int64 lists of one length, and page, heads and head size");
     if (pages.codes.is_cuda()) {
         TORCH_CHECK(type == at::kBFloat16 && sizes[2] % 16 == 0, "unpack_pages: on a GPU values are bf16, d ",
@@ -89,14 +87,10 @@ void unpack_pages(const PackedPages& pages, at::IntArrayRef sizes, at::ScalarTyp
             pages.values.const_data_ptr<int64_t>(), count, shape_of(sizes), current_stream());
         return check_launch("unpack_pages");
     }
-    const auto at_address = [](const at::Tensor& list, int64_t i, at::IntArrayRef of, at::ScalarType as) {
-        return at::from_blob(reinterpret_cast<void*>(list.const_data_ptr<int64_t>()[i]), of,
-                             at::TensorOptions().dtype(as));
-    };
     for (int64_t i = 0; i < count; ++i) {
-        at::Tensor out = at_address(pages.values, i, sizes, type);
-        out.copy_(values_of(at_address(pages.codes, i, sizes, at::kFloat8_e4m3fn),
-                            at_address(pages.scales, i, {sizes[1]}, at::kFloat), type));
+        at::Tensor out = tensor_at(pages.values, i, sizes, type);
+        out.copy_(values_of(tensor_at(pages.codes, i, sizes, at::kFloat8_e4m3fn),
+                            tensor_at(pages.scales, i, {sizes[1]}, at::kFloat), type));
     }
 }
 

@@ -5,15 +5,13 @@
 #include <numeric>
 
 #include "decoder/on_gpu.h"
+#include "decoder/page_list.h"
 #include "decoder/pointwise.h"
 #include "kernels/pages.h"
 
 namespace headroom::engine {
 namespace {
 
-bool is_list(const at::Tensor& t, at::ScalarType type, int64_t count) {
-    return t.scalar_type() == type && t.dim() == 1 && t.size(0) == count && t.is_contiguous();
-}
 // Addresses are unsigned for the copies, which take those of any memory.
 const uint64_t* addresses(const at::Tensor& t) {
     return reinterpret_cast<const uint64_t*>(t.const_data_ptr<int64_t>());
@@ -53,13 +51,8 @@ void convert_pages(const at::Tensor& sources, const at::Tensor& destinations, in
     TORCH_CHECK(
         sources.is_cpu() && is_list(sources, at::kLong, count) && is_list(destinations, at::kLong, count),
         "convert_pages: sources and destinations are int64 lists of one length on the CPU");
-    for (int64_t i = 0; i < count; ++i) {
-        const auto at_address = [&](const at::Tensor& list, at::ScalarType type) {
-            return at::from_blob(reinterpret_cast<void*>(list.const_data_ptr<int64_t>()[i]), {values},
-                                 at::TensorOptions().dtype(type));
-        };
-        at_address(destinations, to).copy_(at_address(sources, from));
-    }
+    for (int64_t i = 0; i < count; ++i)
+        tensor_at(destinations, i, {values}, to).copy_(tensor_at(sources, i, {values}, from));
 }
 
 EmissionsByPage emissions_by_page(const at::Tensor& selection) {

@@ -24,10 +24,15 @@ std::byte* Executor::State::next_list(int64_t bytes) {
 }
 
 // Ops of the compute stream follow one another, so that one list is in use at a time.
-std::byte* Executor::State::list_on_device(const std::byte* list, int64_t bytes) {
-    std::byte* const here = data(need("page list"));
-    copy_list(list, here, bytes, arena.device());
-    return here;
+Executor::State::CopiedList Executor::State::list_on_device(const void* list, int64_t bytes) {
+    const CopiedList copied{static_cast<const std::byte*>(list), data(need("page list"))};
+    copy_list(copied.written, copied.here, bytes, arena.device());
+    return copied;
+}
+
+at::Tensor Executor::State::part_of_list(const CopiedList& list, const void* at, int64_t count,
+                                         at::ScalarType type) const {
+    return list_view(list.here + (static_cast<const std::byte*>(at) - list.written), count, type);
 }
 
 at::Tensor Executor::State::list_view(std::byte* at, int64_t count, at::ScalarType type) const {
@@ -155,10 +160,8 @@ void Executor::State::gather_selected() {
             if (packs) scales[half * count + i] = first_scale + p * scale_bytes;
         }
     }
-    std::byte* const here = list_on_device(reinterpret_cast<std::byte*>(from), list_bytes);
-    const auto list = [&](const int64_t* at) {
-        return list_view(here + (at - from) * 8, 2 * count, at::kLong);
-    };
+    const CopiedList copied = list_on_device(from, list_bytes);
+    const auto list = [&](const int64_t* at) { return part_of_list(copied, at, 2 * count, at::kLong); };
     if (packs) {
         unpack_pages({list(from), list(scales), list(to)},
                      {plan.decisions.page.count(), plan.model.kv_heads, plan.model.head_dim}, type_);
@@ -272,15 +275,12 @@ Result<void> Executor::State::sum_selected() {
     }
     begin[distinct] = next;
     const at::ScalarType type = scalar_type(plan.decisions.kv_gradients);
-    std::byte* const here = list_on_device(list, list_bytes);
-    const auto part_of_list = [&](const void* at, int64_t length, at::ScalarType of) {
-        return list_view(here + (static_cast<const std::byte*>(at) - list), length, of);
-    };
+    const CopiedList copied = list_on_device(list, list_bytes);
     for (int half = 0; half < 2; ++half) {
-        const PageSums sums{part_of_list(begin, distinct + 1, at::kInt),
-                            part_of_list(entries, count, at::kInt),
-                            part_of_list(to + half * distinct, distinct, at::kLong),
-                            part_of_list(fresh, distinct, at::kByte)};
+        const PageSums sums{part_of_list(copied, begin, distinct + 1, at::kInt),
+                            part_of_list(copied, entries, count, at::kInt),
+                            part_of_list(copied, to + half * distinct, distinct, at::kLong),
+                            part_of_list(copied, fresh, distinct, at::kByte)};
         const at::Tensor emitted = by_block("dK and dV of one piece", half);
         sum_pages(
             emitted.view({count, unit_tokens(PageKind::gradient), plan.model.kv_heads, plan.model.head_dim}),
@@ -326,10 +326,9 @@ void Executor::State::add_own_selected_sums() {
         }
     }
     if (count == 0) return;
-    const auto* const begin = reinterpret_cast<const std::byte*>(from);
-    std::byte* const list_here = list_on_device(begin, list_bytes);
+    const CopiedList copied = list_on_device(from, list_bytes);
     const auto list = [&](const void* at, at::ScalarType type) {
-        return list_view(list_here + (static_cast<const std::byte*>(at) - begin), count, type);
+        return part_of_list(copied, at, count, type);
     };
     add_page_rows({list(from, at::kLong), list(to, at::kLong), list(tokens, at::kInt)},
                   scalar_type(plan.decisions.kv_gradients), type_, m.kv_size(), row, unit);

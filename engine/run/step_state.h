@@ -243,8 +243,15 @@ private:
 
     // sparse.cpp: attention to selected pages
     // Memory for lists that the op in work hands to a kernel: it stays until that has ended.
-    std::byte* next_list(int64_t bytes);                              // pinned
-    std::byte* list_on_device(const std::byte* list, int64_t bytes);  // for an op of the compute stream
+    std::byte* next_list(int64_t bytes);  // pinned
+    // A list for an op of the compute stream: as the host wrote it, and its copy on the device.
+    struct CopiedList {
+        const std::byte* written;
+        std::byte* here;
+    };
+    CopiedList list_on_device(const void* list, int64_t bytes);
+    // `count` values of the copy; `at`: where the host wrote the first.
+    at::Tensor part_of_list(const CopiedList& list, const void* at, int64_t count, at::ScalarType type) const;
     at::Tensor list_view(std::byte* at, int64_t count, at::ScalarType type) const;
     bool on_device(const Residency& home, uint32_t page) const;
     std::vector<uint32_t> selected_off_device(const Residency& home);

@@ -1,5 +1,6 @@
 #include "gui/model/open_file.h"
 
+#include <string_view>
 #include <system_error>
 
 #include "base/file.h"
@@ -20,7 +21,25 @@ std::string beginning(const std::filesystem::path& path) {
     return text;
 }
 
+// Empty: there is none.
+std::filesystem::path recorded_beside(const std::filesystem::path& timeline) {
+    std::filesystem::path file = selection_beside(timeline);
+    std::error_code ignored;
+    for (int i = 0; i < 2; ++i, file += ".gz") {
+        if (std::filesystem::is_regular_file(file, ignored)) return file;
+    }
+    return {};
+}
+
 }  // namespace
+
+std::filesystem::path selection_beside(const std::filesystem::path& timeline) {
+    std::string name = timeline.filename().string();
+    for (const std::string_view ending : {".gz", ".json", ".trace"}) {
+        if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+    }
+    return timeline.parent_path() / (name + ".selection.json");
+}
 
 Result<Opened> open_file(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
     std::error_code ignored;
@@ -32,8 +51,11 @@ Result<Opened> open_file(const std::filesystem::path& path, const std::vector<st
         (json && (text.find("\"traceEvents\"") != text.npos || text.find("\"otherData\"") != text.npos)) ||
         path.string().ends_with(".trace.json")) {
         HEADROOM_TRY(Timeline timeline, read_timeline(path));
-        return Opened{
-            {}, {}, make_step(QString::fromStdString(path.filename().string()), std::move(timeline))};
+        const QString name = QString::fromStdString(path.filename().string());
+        if (const std::filesystem::path selection = recorded_beside(path);
+            timeline.source == "measured" && !selection.empty())
+            return Opened{{}, {}, make_step(name, std::move(timeline), selection)};
+        return Opened{{}, {}, make_step(name, std::move(timeline))};
     }
     if (json) {
         HEADROOM_TRY(Plan plan, read_plan(path));

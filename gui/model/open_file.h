@@ -20,6 +20,12 @@ struct Opened {
 // A gzip file or JSON with "traceEvents" or "otherData" near its beginning is a timeline, other JSON a plan,
 // else it is a scenario. A shipped scenario may be named without folder and ending. Errors as of the readers.
 // For worker threads.
+//
+// A measured timeline comes with what its run selected, where that lies beside it (selection_beside()).
 Result<Opened> open_file(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
+
+// Where a run of a sparse plan records its selection: NAME.selection.json for NAME.trace.json.gz. The same
+// file gzipped, with .gz behind it, is read too.
+std::filesystem::path selection_beside(const std::filesystem::path& timeline);
 
 }  // namespace headroom::gui

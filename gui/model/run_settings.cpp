@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "cli/engine_process.h"
+#include "gui/model/open_file.h"
 #include "gui/model/text.h"
 
 namespace headroom::gui {
@@ -38,6 +39,9 @@ QStringList words_of(const RunSettings& s, const QString& plan_file) {
     for (const auto& [option, value] : files) {
         if (!value->isEmpty()) words << option + *value;
     }
+    if (s.record_selection)
+        words << "--record-selection=" +
+                     QString::fromStdString(selection_beside(s.output.toStdString()).string());
     return words << "--json"
                  << "--" << plan_file;
 }

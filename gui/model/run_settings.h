@@ -16,6 +16,7 @@ struct RunSettings {
     int64_t steps = 3, seed = 0;
     double learning_rate = 1e-4;
     QString output;                            // the measured timeline, *.trace.json.gz
+    bool record_selection = false;             // beside it (open_file.h); of sparse plans of several chunks
     QString weights, tokens;                   // files; empty: seeded
     QString save_weights, checkpoint, resume;  // folders; empty: none
 };

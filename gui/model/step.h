@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QString>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -22,6 +23,10 @@ struct Step {
     // selection that is gone, say).
     std::optional<Plan> plan;
     std::string plan_error;
+    // Of a measured run: the pages that it selected, where they were recorded beside its timeline
+    // (open_file.h). Apart from `plan`, which a prediction is made of and which must know nothing of a run.
+    std::shared_ptr<const RecordedSelection> selection;
+    std::string selection_error;  // why it is not there, where there was a file
 
     bool measured() const { return timeline.source == "measured"; }
     int64_t duration_ns() const { return statistics.duration_ns; }
@@ -30,5 +35,7 @@ using StepPtr = std::shared_ptr<const Step>;
 
 // Cost: as statistics_of; a second or less for a million ops. For worker threads.
 StepPtr make_step(QString name, Timeline timeline);
+// The same of a run whose selection was recorded in that file; one of another plan is an error of the step's.
+StepPtr make_step(QString name, Timeline timeline, const std::filesystem::path& selection);
 
 }  // namespace headroom::gui

@@ -243,7 +243,6 @@ PageMap make_page_map(const Plan& plan, const Timeline& timeline) {
     map.pages_per_chunk = std::max<int64_t>(1, d.chunk.count() / map.page_tokens);
     map.layers = plan.model.layer_count();
     map.sparse = d.attention.sparse;
-    map.selection_source = timeline.selection_source;
     const Residency* residencies[] = {&d.kv_residency, &d.kv_gradient_residency};
     for (size_t i = 0; i < 2; ++i) {
         map.zones[i] = {residencies[i]->device_chunks * map.pages_per_chunk,

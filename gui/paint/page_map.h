@@ -64,7 +64,6 @@ struct PageCell {
 struct PageMap {
     int64_t chunks = 0, pages = 0, pages_per_chunk = 1, page_tokens = 1, context = 0, layers = 0;
     bool sparse = false;
-    std::string selection_source;
     // [0]: K and V, fill pass. [1]: dK and dV, gradient pass.
     std::array<std::vector<LayerReads>, 2> patterns;  // distinct ones; the last is of all layers
     std::array<std::vector<uint16_t>, 2> pattern_of;  // by layer
@@ -93,8 +92,9 @@ constexpr size_t index_of(Pass pass) {
     return pass == Pass::gradient ? 1 : 0;
 }
 
-// Chunks that attend nothing in a pass (the last layer of the fill pass, say) are known by the timeline's
-// traffic. Cost: O(selected pages of all distinct layers). For worker threads.
+// The pages are those that the plan's selection gives (select_pages). Chunks that attend nothing in a pass
+// (the last layer of the fill pass, say) are known by the timeline's traffic. Cost: O(selected pages of all
+// distinct layers). For worker threads.
 PageMap make_page_map(const Plan& plan, const Timeline& timeline);
 
 }  // namespace headroom::gui

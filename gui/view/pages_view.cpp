@@ -17,6 +17,26 @@
 #include "gui/view/traffic_chart.h"
 
 namespace headroom::gui {
+namespace {
+
+// Where the pages that are shown as selected come from; empty where attention is dense.
+QString selection_words(const Step& step) {
+    if (!step.plan->decisions.attention.sparse) return {};
+    const SelectionModel& planned = step.plan->selection;
+    if (step.selection)
+        return PagesView::tr("Pages as this run selected them (%1).").arg(text_of(step.selection->source));
+    const QString drawn =
+        planned.recorded
+            ? PagesView::tr("Pages as recorded for the plan (%1)").arg(text_of(planned.recorded->source))
+            : PagesView::tr("Pages as the model of selections draws them (%1)").arg(text_of(planned.source));
+    if (!step.measured()) return drawn + '.';
+    return drawn +
+           (step.selection_error.empty()
+                ? PagesView::tr("; those that this run selected were not recorded beside its timeline.")
+                : "; " + text_of(step.selection_error));
+}
+
+}  // namespace
 
 PagesView::PagesView(Document& document, Focus& focus, QWidget* parent)
     : View(tr("Page traffic"), document, focus, parent),
@@ -31,6 +51,7 @@ PagesView::PagesView(Document& document, Focus& focus, QWidget* parent)
       chart_legend_(new LegendBar(PageMapWidget::kLeft)),
       map_(new PageMapWidget),
       chart_(new TrafficChart),
+      selection_text_(new QLabel),
       cell_text_(new QLabel),
       now_text_(new QLabel),
       play_(new QToolButton),
@@ -44,6 +65,11 @@ PagesView::PagesView(Document& document, Focus& focus, QWidget* parent)
     column->setContentsMargins(8, 8, 8, 8);
     column->setSpacing(4);
     column->addLayout(make_controls());
+    selection_text_->setObjectName("selection_source");
+    selection_text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    selection_text_->setWordWrap(true);
+    selection_text_->setContentsMargins(PageMapWidget::kLeft, 0, 0, 0);
+    column->addWidget(selection_text_);
     column->addWidget(map_legend_);
     column->addWidget(map_, 3);
     column->addWidget(cell_text_);
@@ -103,10 +129,13 @@ void PagesView::take_step() {
         pages_->setCurrentWidget(missing_);
         return;
     }
+    selection_text_->setText(selection_words(*step));
+    selection_text_->setVisible(!selection_text_->text().isEmpty());
     making_.start<PagesPtr>(
         [step](const Progress& progress) -> Result<PagesPtr> {
             progress("pages", -1);
-            const Plan& plan = *step->plan;
+            Plan plan = *step->plan;
+            if (step->selection) plan.selection.recorded = step->selection;
             const int64_t chunks = plan.chunks(), layers = plan.model.layer_count();
             return std::make_shared<const PagesData>(
                 PagesData{make_page_map(plan, step->timeline), chunk_times(step->timeline, chunks, layers),

@@ -66,7 +66,7 @@ private:
     LegendBar *map_legend_, *chart_legend_;
     PageMapWidget* map_;
     TrafficChart* chart_;
-    QLabel *cell_text_, *now_text_;
+    QLabel *selection_text_, *cell_text_, *now_text_;
     QToolButton* play_;
     QSlider* slider_;
     QTimer timer_;

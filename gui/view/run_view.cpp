@@ -229,7 +229,9 @@ void RunView::start() {
     steps_->clear();
     message_->clear();
     tone_ = Tone::plain;
-    const RunSettings s = form_->settings();
+    RunSettings s = form_->settings();
+    // Page traffic shows what was selected.
+    s.record_selection = plan.decisions.attention.sparse && plan.chunks() > 1;
     run_.start(engine_, words_of(s, *file), s.output);
     charts_->show_run(run_.so_far());
 }

@@ -61,6 +61,9 @@ TEST(RunSettings, TheCommandLineIsWhatTheEngineReads) {
     s.weights.clear();
     s.resume = "kept";
     EXPECT_EQ(parsed(words_of(s, "p")).resume, "kept");
+    EXPECT_EQ(parsed(words_of(s, "p")).record_selection, "");
+    s.record_selection = true;
+    EXPECT_EQ(parsed(words_of(s, "p")).record_selection, "-odd name.selection.json");
 }
 
 TEST(RunSettings, TheCpuIsAlwaysThere) {

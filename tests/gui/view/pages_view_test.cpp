@@ -4,13 +4,17 @@
 #include <QLabel>
 #include <QSlider>
 #include <QSpinBox>
+#include <QTemporaryDir>
 #include <QToolButton>
 #include <QWheelEvent>
 #include <cmath>
 
+#include "base/file.h"
+#include "gui/model/open_file.h"
 #include "gui/model/text.h"
 #include "gui/view/legend_bar.h"
 #include "gui/view/page_cell_text.h"
+#include "gui/view/page_table.h"
 #include "gui/view/small_step.h"
 #include "gui/view/traffic_chart.h"
 
@@ -366,6 +370,69 @@ TEST_F(PagesViewTest, PagesFoundInTheCacheAreShownNamedAndListed) {
         hits += listed;
     }
     EXPECT_GT(hits, 0);
+}
+
+// What the model draws with another seed, as a run would have recorded it.
+RecordedSelection recorded_for(const Plan& plan) {
+    const Decisions& d = plan.decisions;
+    SelectionModel other;
+    other.seed = 99;
+    Selections drawn = draw_selections(other, d.attention, plan.chunks(), d.chunk.count(), d.page.count());
+    RecordedSelection r;
+    r.source = "a test";
+    r.page = d.page.count(), r.chunk = d.chunk.count();
+    r.budget = d.attention.budget, r.block = d.attention.block;
+    r.layers = 1, r.chunks = plan.chunks();
+    r.begin = std::move(drawn.begin);
+    r.pages = std::move(drawn.pages);
+    return r;
+}
+
+// A measured timeline is drawn with what its run selected, where that was recorded; its prediction is not
+// made of it.
+TEST_F(PagesViewTest, PagesOfARunAreThoseThatItSelected) {
+    Plan plan = tiny_plan(10, 32, 24);
+    plan.decisions.attention.sparse = true;
+    plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = Residency{};
+    const RecordedSelection record = recorded_for(plan);
+    QTemporaryDir folder;
+    const std::filesystem::path root = folder.path().toStdString();
+    Timeline run = step_of(plan)->timeline;
+    run.source = "measured";
+    ASSERT_TRUE(write_timeline(run, root / "alone.trace.json.gz"));
+    ASSERT_TRUE(write_timeline(run, root / "both.trace.json.gz"));
+    ASSERT_TRUE(write_timeline(run, root / "other.trace.json.gz"));
+    ASSERT_TRUE(write_file(selection_beside(root / "both.trace.json.gz"), write_selection(record)));
+    RecordedSelection wrong = record;
+    ++wrong.budget;
+    ASSERT_TRUE(write_file(selection_beside(root / "other.trace.json.gz"), write_selection(wrong)));
+
+    view.show();
+    const auto shows = [&](const char* file, const QString& words) {
+        opened.document.open(root / file);
+        return becomes([&] {
+            return opened.document.measured() && opened.document.measured()->name == file && !view.busy() &&
+                   view.has_content() && opened.document.answer_final() &&
+                   control<QLabel>("selection_source")->text().contains(words);
+        });
+    };
+    ASSERT_TRUE(shows("alone.trace.json.gz", "were not recorded beside its timeline"));
+    const QByteArray drawn = view.csv();
+    ASSERT_TRUE(shows("both.trace.json.gz", "as this run selected them (a test)"));
+    const QByteArray selected = view.csv();
+    EXPECT_NE(selected, drawn);
+    EXPECT_FALSE(opened.document.plan()->selection.recorded);
+    EXPECT_EQ(opened.document.predicted()->timeline.selection_source, plan.selection.source);
+    EXPECT_EQ(opened.document.predicted()->duration_ns(), step_of(plan)->duration_ns());
+    Plan with = plan;
+    with.selection.recorded = std::make_shared<const RecordedSelection>(record);
+    const auto csv_of = [&](const Plan& as) {
+        return page_table_csv(make_page_map(as, run), traffic_table(run, 10, 3), chunk_times(run, 10, 3),
+                              Pass::fill, kAllLayers);
+    };
+    EXPECT_EQ(drawn, csv_of(plan));
+    EXPECT_EQ(selected, csv_of(with));
+    ASSERT_TRUE(shows("other.trace.json.gz", "the budget of the recorded selection"));
 }
 
 TEST_F(PagesViewTest, TheLegendNamesTheHomesThatThereAre) {
