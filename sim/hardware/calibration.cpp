@@ -77,8 +77,7 @@ Result<void> fit_all_rates(const Measured& measured, Calibration& out) {
         out.kept.push_back("rates.deterministic_slowdown");
     }
     if (r.packing > 0)
-        h.kernels[static_cast<size_t>(Kernel::pack_queries)] = {
-            0, efficiency(r.packing, h), 0};
+        h.kernels[static_cast<size_t>(Kernel::pack_queries)] = {0, efficiency(r.packing, h), 0};
     out.rates = r.residuals;
     return {};
 }
@@ -112,8 +111,7 @@ void fit_kernel(const Measured& measured, Kernel kernel, Hardware& h) {
     const Eigen::VectorXd x =
         nnls(a, Eigen::Map<Eigen::VectorXd>(right.data(), static_cast<Eigen::Index>(right.size())));
     if (x(1) <= 0) return;  // bytes say nothing: too few sizes
-    h.kernels[static_cast<size_t>(kernel)] = {
-        rounded(x(0), 1e-6), efficiency(x(1), h), rounded(x(2), kNano)};
+    h.kernels[static_cast<size_t>(kernel)] = {rounded(x(0), 1e-6), efficiency(x(1), h), rounded(x(2), kNano)};
 }
 
 // Of all memory-bound rows: the share x of bandwidth with launch + bytes / (bandwidth x) nearest to them.
