@@ -3,22 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/guarded.h"
 #include "search/search.h"
 #include "search/step.h"
 #include "timeline/compare.h"
 
 namespace headroom::gui {
 namespace {
-
-// Sizes that overflow are bad input here, not our mistake.
-template <class Work>
-auto guarded(const std::string& where, Work&& work) -> decltype(work()) {
-    try {
-        return work();
-    } catch (const Overflow& e) {
-        return fail(where, e.what(), "smaller sizes");
-    }
-}
 
 Result<Verdict> judge(const Scenario& scenario, Searcher& searcher) {
     return guarded(scenario.path, [&]() -> Result<Verdict> {

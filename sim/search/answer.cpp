@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <optional>
 #include <utility>
 
+#include "base/guarded.h"
 #include "base/text.h"
 #include "search/gains.h"
 #include "search/remedies.h"
@@ -38,71 +40,85 @@ Result<void> say(const AnswerOptions& options, const std::string& text) {
     return {};
 }
 
-// `second_gpu`: null where it has not been started.
-Result<void> explain(const Scenario& scenario, Searcher& searcher, Answer& a, const AnswerOptions& options,
-                     SecondGpuSearch* second_gpu) {
-    try {
-        if (options.gains && a.fits()) {
-            HEADROOM_CHECK(say(options, "pricing more of each budget"));
-            std::optional<SecondGpuSearch> started_now;
-            if (second_gpu == nullptr) second_gpu = &started_now.emplace(scenario);
-            a.gains = gains(scenario, searcher, a, a.sampled_ns, *second_gpu);
-        }
-        if (options.remedies && !a.fits()) {
-            HEADROOM_TRY(a.remedies, remedies(scenario, a, options.progress));
-            a.remedies_tried = true;
-        }
-        return {};
-    } catch (const Overflow& e) {
-        return fail(scenario.path, e.what(), "smaller sizes");
-    }
+Answer answer_of(Found found) {
+    Answer a = answer_of(std::move(found.plan), std::move(found.evaluation));
+    a.scored = found.scored;
+    a.simulated = found.simulated;
+    a.sampled_ns = found.sampled_ns;
+    return a;
 }
+
+Result<void> add_remedies(const Scenario& scenario, const AnswerOptions& options, Answer& a) {
+    if (!options.remedies || a.fits()) return {};
+    HEADROOM_TRY(a.remedies, remedies(scenario, a, options.progress));
+    a.remedies_tried = true;
+    return {};
+}
+
+constexpr const char* kPricing = "pricing more of each budget";
 
 }  // namespace
 
 Result<Answer> answer_plan(const Scenario& scenario, Searcher& searcher) {
-    try {
+    return guarded(scenario.path, [&]() -> Result<Answer> {
         HEADROOM_TRY(Found found, searcher.best(scenario.plan.budget));
-        Answer a = answer_of(std::move(found.plan), std::move(found.evaluation));
-        a.scored = found.scored;
-        a.simulated = found.simulated;
-        a.sampled_ns = found.sampled_ns;
-        return a;
-    } catch (const Overflow& e) {
-        return fail(scenario.path, e.what(), "smaller sizes");
-    }
+        return answer_of(std::move(found));
+    });
 }
 
 Result<void> explain(const Scenario& scenario, Searcher& searcher, Answer& a, const AnswerOptions& options) {
-    return explain(scenario, searcher, a, options, nullptr);
+    return guarded(scenario.path, [&]() -> Result<void> {
+        if (options.gains && a.fits()) {
+            HEADROOM_CHECK(say(options, kPricing));
+            SecondGpuSearch second_gpu(scenario);
+            a.gains = gains(widen(scenario, searcher, second_gpu), a);
+        }
+        return add_remedies(scenario, options, a);
+    });
 }
 
+// The same as answer_plan() and explain(), with what is independent on threads of its own: the search on two
+// GPUs from the start, and the exact step beside the searches with more of each budget.
 Result<Answer> answer(const Scenario& scenario, const AnswerOptions& options) {
-    HEADROOM_CHECK(say(options, "searching plans"));
-    Searcher searcher(scenario);
-    // Beside the search on one GPU, much of which is one thread's work.
-    std::optional<SecondGpuSearch> second_gpu;
-    if (options.gains) second_gpu.emplace(scenario);
-    HEADROOM_TRY(Answer a, answer_plan(scenario, searcher));
-    if (!a.fits()) second_gpu.reset();  // no one will ask
-    HEADROOM_CHECK(explain(scenario, searcher, a, options, second_gpu ? &*second_gpu : nullptr));
-    return a;
+    return guarded(scenario.path, [&]() -> Result<Answer> {
+        HEADROOM_CHECK(say(options, "searching plans"));
+        Searcher searcher(scenario);
+        std::optional<SecondGpuSearch> second_gpu;
+        if (options.gains) second_gpu.emplace(scenario);
+        HEADROOM_TRY(const Searcher::Ranking ranking, searcher.rank(scenario.plan.budget));
+        const bool fits = ranking.fits();
+        if (!fits) second_gpu.reset();  // no one will ask
+        if (options.gains && fits) HEADROOM_CHECK(say(options, kPricing));
+        std::future<std::vector<Widened>> searches;
+        if (options.gains && fits) {
+            searches = std::async(std::launch::async, [&] { return widen(scenario, searcher, *second_gpu); });
+        }
+        Result<Found> found = searcher.simulate_best(ranking);
+        const std::vector<Widened> widened = searches.valid() ? searches.get() : std::vector<Widened>();
+        if (!found) return tl::unexpected<Error>(found.error());
+        Answer a = answer_of(std::move(*found));
+        if (a.fits() == fits) {
+            if (a.fits()) a.gains = gains(widened, a);
+            HEADROOM_CHECK(add_remedies(scenario, options, a));
+        } else {  // scores are near, not exact
+            HEADROOM_CHECK(explain(scenario, searcher, a, options));
+        }
+        return a;
+    });
 }
 
 Result<Answer> answer(const Plan& plan) {
-    try {
+    return guarded(plan.name, [&]() -> Result<Answer> {
         HEADROOM_CHECK(check_plan(plan, plan.name));
         HEADROOM_TRY(Evaluation e, evaluate(plan, true));
         Answer a = answer_of(plan, std::move(e));
         a.simulated = 1;
         return a;
-    } catch (const Overflow& e) {
-        return fail(plan.name, e.what(), "smaller sizes");
-    }
+    });
 }
 
 Result<AnsweredStep> answer_step(const Plan& plan, const SimulateOptions& options) {
-    try {
+    return guarded(plan.name, [&]() -> Result<AnsweredStep> {
         HEADROOM_CHECK(check_plan(plan, plan.name));
         SimulateOptions with_memory = options;
         with_memory.memory_curve = true;
@@ -113,9 +129,7 @@ Result<AnsweredStep> answer_step(const Plan& plan, const SimulateOptions& option
         step.answer = answer_of(plan, std::move(priced.evaluation));
         step.answer.simulated = 1;
         return step;
-    } catch (const Overflow& e) {
-        return fail(plan.name, e.what(), "smaller sizes");
-    }
+    });
 }
 
 }  // namespace headroom

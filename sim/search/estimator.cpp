@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <tuple>
 
 #include "program/page_traffic.h"
@@ -14,37 +15,43 @@ bool travels(const Residency& r, int64_t layers, int64_t chunks) {
     return r.device_layers < layers && r.device_chunks < chunks;
 }
 
-// Cache sizes that hit alike are one: the highest three bits.
-int64_t coarse(int64_t pages) {
-    const int64_t low = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(pages))) - 3;
-    return low > 0 ? pages >> low << low : pages;
-}
-
 }  // namespace
 
 Estimator::Estimator() = default;
 Estimator::~Estimator() = default;
 
+// Counted at powers of two, and taken to be straight between them; pages on disk as if they were on the host,
+// which hardly changes the shares and is the same count for any number of them.
 std::pair<double, double> Estimator::misses(const Plan& plan) {
-    CachePages cache = cache_pages(plan);
+    const CachePages cache = cache_pages(plan);
     if (cache.fill == 0 && cache.gradient == 0) return {1, 1};
-    cache.fill = coarse(cache.fill);
-    cache.gradient = coarse(cache.gradient);
     Group& g = group_of(plan);
-    const auto [at, fresh] = g.misses.try_emplace({cache.fill, cache.gradient}, 1.0, 1.0);
-    if (!fresh) return at->second;
-    const auto sums = [&](const CachePages& pages) {
-        std::pair<double, double> sum;
-        for (const PageMoves& m : all_moves(plan, selections(plan), pages)->front()) {
-            sum.first += m.fill_host;
-            sum.second += m.back_host + m.grad_load_host;
+    const auto loads = [&](int64_t pages) {
+        const auto [at, fresh] = g.loads.try_emplace(pages, 0.0, 0.0);
+        if (fresh) {
+            Plan no_disk = plan;
+            no_disk.decisions.kv_residency.disk_chunks = no_disk.decisions.kv_gradient_residency.disk_chunks =
+                0;
+            for (const PageMoves& m : all_moves(no_disk, selections(plan), {pages, pages, 0})->front()) {
+                at->second.first += m.fill_host;
+                at->second.second += m.back_host + m.grad_load_host;
+            }
         }
-        return sum;
+        return at->second;
     };
-    const auto without = sums({}), with = sums(cache);
-    if (without.first > 0) at->second.first = with.first / without.first;
-    if (without.second > 0) at->second.second = with.second / without.second;
-    return at->second;
+    const int64_t most = ceil_div(plan.context.count(), plan.decisions.page.count());
+    const auto left = [&](int64_t pages, auto part) {
+        const double without = loads(0).*part;
+        if (pages == 0 || without == 0) return 1.0;
+        pages = std::min(pages, most);
+        const auto low = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(pages)));
+        const double at_low = loads(low).*part;
+        if (pages == low) return at_low / without;
+        const double share = static_cast<double>(pages - low) / static_cast<double>(low);
+        return std::lerp(at_low, loads(2 * low).*part, share) / without;
+    };
+    using Loads = std::pair<double, double>;
+    return {left(cache.fill, &Loads::first), left(cache.gradient, &Loads::second)};
 }
 
 void Estimator::set_link_speed(double factor) {
@@ -60,110 +67,140 @@ void Estimator::set_bytes_only(bool bytes_only) {
     bytes_only_ = bytes_only;
 }
 
-std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan, const Group& g) {
-    if (!by_chunks(plan)) return g.whole_need;
-    const Homes& h = homes_of(plan);
+// K and V of a chunk live until the chunk after it has run backward; gradient pages from first touch.
+Estimator::Pools Estimator::pools_of(const Plan& plan, const Group& g) {
     const Decisions& d = plan.decisions;
     const int64_t n = plan.chunks(), layers = plan.model.layer_count();
-    const int64_t per_chunk = d.chunk.count() / d.page.count();
     const Residency &kv = d.kv_residency, &gr = d.kv_gradient_residency;
-    std::array<int64_t, kTiers> need{};
-    for (size_t t = 0; t < kTiers; ++t) need[t] = g.standing[t] + h.standing[t];
-    need[0] += g.scratch;
-    if (residency_is_free(plan)) {
-        const int64_t more = d.staging_slots - 2;
-        need[0] += travels(kv, layers, n - 1) ? more * g.kv_slot : -g.kv_slots;
-        need[0] += travels(gr, layers, n - 1) ? more * g.gradient_slot : -g.gradient_slots;
-        if (g.sparse_layers > 0) need[0] += d.page_cache.count();
-    }
-    need[0] += (d.staging_slots - 2) * g.input_slots;
-
-    // Pools. K and V of a chunk live until the chunk after it has run backward; gradient pages from first
-    // touch.
     const bool layer_major = !residency_is_free(plan);
-    const int64_t pool_layers = layer_major ? 1 : layers;
-    const int64_t kv_layers = layer_major ? 1 : kv.device_layers,
-                  gr_layers = layer_major ? 1 : gr.device_layers;
-    std::array<int64_t, kTiers> pool{};
     // Gradient pages of a layer appear just before it lets go of the chunk whose K and V no one reads again:
     // that is one layer's K and V more than what is left when the chunk is done. All at once, they stand
     // beside all K and V.
     const bool at_once = d.gradient_pages == GradientPages::all_at_once;
+    const int64_t per_chunk = d.chunk.count() / d.page.count();
+    const double kv_chunk = static_cast<double>(per_chunk * g.kv_page);  // of one layer
     // Where the sparse layers' gradient pages have several homes, their numbers there.
     const bool several_homes =
         !g.live_gradients.empty() && !at_once && (gr.device_chunks > 0 || gr.disk_chunks > 0);
     const Selected* const by_owner = several_homes ? &selected(plan) : nullptr;
-    const auto placed = [&](int64_t c) {
-        const std::vector<int64_t>& before =
-            by_owner->live_before[static_cast<size_t>((n - 1 - c) / sample_stride(n))];
-        const int64_t near = std::min(gr.device_chunks, n), far = std::max(near, n - gr.disk_chunks);
-        const int64_t on_device = before[static_cast<size_t>(near)],
-                      off_disk = before[static_cast<size_t>(far)];
-        return std::array<int64_t, kTiers>{on_device, off_disk - on_device, before.back() - off_disk};
+
+    Pools pools;
+    const auto add_kv = [&](std::array<PoolLine, kTiers>& line, int64_t chunks, int64_t on_disk) {
+        const int64_t near = std::min(kv.device_chunks, chunks);
+        line[0].kv_device = static_cast<double>(chunks) * kv_chunk;
+        line[0].kv_off = static_cast<double>(near) * kv_chunk;
+        line[1].kv_off = static_cast<double>(chunks - near - on_disk) * kv_chunk;
+        line[2].kv_off = static_cast<double>(on_disk) * kv_chunk;
     };
-    const auto live = [&](int64_t c) {  // at the peak of chunk c's backward pass
-        std::array<int64_t, kTiers> bytes{};
-        const int64_t kv_chunks = at_once || layer_major ? c : std::max<int64_t>(0, c - 1);
-        const int64_t on_disk = std::clamp<int64_t>(kv_chunks - (n - kv.disk_chunks), 0, kv_chunks);
-        const int64_t near = std::min(kv.device_chunks, kv_chunks);
-        bytes[0] += (kv_layers * kv_chunks + (pool_layers - kv_layers) * near) * per_chunk * g.kv_page;
-        bytes[2] += (pool_layers - kv_layers) * on_disk * per_chunk * g.kv_page;
-        bytes[1] += (pool_layers - kv_layers) * (kv_chunks - near - on_disk) * per_chunk * g.kv_page;
-        if (!at_once && c > 0 && !layer_major) {
-            const bool here = kv_layers == pool_layers || c - 1 < kv.device_chunks;
-            const size_t tier = here ? 0 : c - 1 >= n - kv.disk_chunks ? 2 : 1;
-            bytes[tier] += per_chunk * g.kv_page;
-            if (kv_layers > 0 && tier != 0) bytes[0] += per_chunk * g.kv_page;
-        }
-        // Gradient pages of sparse layers (alike), then of each dense one; device layers are spread evenly.
+    const auto add_gradients = [&](std::array<PoolLine, kTiers>& line, int64_t c) {
+        // Pages of sparse layers (alike), then of each dense one; device layers are spread evenly.
         const double page = static_cast<double>(g.gradient_page);
         double pages = 0;
         if (several_homes) {
             const double of_each = page * static_cast<double>(g.sparse_layers) / static_cast<double>(layers);
-            const std::array<int64_t, kTiers> at = placed(c);
-            for (size_t t = 0; t < kTiers; ++t) {
-                const double here = t == 0 ? static_cast<double>(gr_layers * (at[0] + at[1] + at[2])) : 0;
-                bytes[t] += static_cast<int64_t>(
-                    of_each * (here + static_cast<double>((pool_layers - gr_layers) * at[t])));
-            }
+            const std::vector<int64_t>& before =
+                by_owner->live_before[static_cast<size_t>((n - 1 - c) / sample_stride(n))];
+            const int64_t near = std::min(gr.device_chunks, n), far = std::max(near, n - gr.disk_chunks);
+            const std::array<int64_t, kTiers> until{before[static_cast<size_t>(near)],
+                                                    before[static_cast<size_t>(far)], before.back()};
+            line[0].gradients_device = of_each * static_cast<double>(until[2]);
+            line[0].gradients_off = of_each * static_cast<double>(until[0]);
+            line[1].gradients_off = of_each * static_cast<double>(until[1] - until[0]);
+            line[2].gradients_off = of_each * static_cast<double>(until[2] - until[1]);
         } else if (!g.live_gradients.empty()) {
             pages += static_cast<double>(g.live_gradients[static_cast<size_t>(c)] * g.sparse_layers);
         }
         for (const int64_t w : g.window_pages)
             pages += static_cast<double>(std::min(w, (at_once ? c + 1 : std::min(c + 1, n - 1)) * per_chunk));
         pages /= static_cast<double>(layers);
-        const double device_share = static_cast<double>(gr_layers),
-                     off = static_cast<double>(pool_layers - gr_layers);
-        const double near_share =
-            n > 1 ? static_cast<double>(std::min(gr.device_chunks, n - 1)) / static_cast<double>(n - 1) : 0;
-        const double disk_share =
-            n > 1 ? static_cast<double>(std::min(gr.disk_chunks, n - 1)) / static_cast<double>(n - 1) : 0;
-        bytes[0] += static_cast<int64_t>(page * pages * (device_share + off * near_share));
-        bytes[2] += static_cast<int64_t>(page * pages * off * disk_share);
-        bytes[1] += static_cast<int64_t>(page * pages * off * (1 - near_share - disk_share));
-        return bytes;
+        const auto share = [&](int64_t chunks) {
+            return n > 1 ? static_cast<double>(std::min(chunks, n - 1)) / static_cast<double>(n - 1) : 0;
+        };
+        const double near_share = share(gr.device_chunks), disk_share = share(gr.disk_chunks);
+        line[0].gradients_device += page * pages;
+        line[0].gradients_off += page * pages * near_share;
+        line[1].gradients_off += page * pages * (1 - near_share - disk_share);
+        line[2].gradients_off += page * pages * disk_share;
     };
     const int64_t stride = g.live_gradients.empty() ? n : sample_stride(n);
-    for (int64_t c = n - 1; c >= 0; c -= stride) {
-        const auto bytes = live(c);
-        for (size_t t = 0; t < kTiers; ++t) pool[t] = std::max(pool[t], bytes[t]);
+    for (int64_t c = n - 1; c >= 0; c -= stride) {  // at the peak of chunk c's backward pass
+        std::array<PoolLine, kTiers> line{};
+        const int64_t kv_chunks = at_once || layer_major ? c : std::max<int64_t>(0, c - 1);
+        add_kv(line, kv_chunks, std::clamp<int64_t>(kv_chunks - (n - kv.disk_chunks), 0, kv_chunks));
+        if (!at_once && c > 0 && !layer_major) {
+            if (c - 1 < kv.device_chunks) {
+                line[0].always = kv_chunk;
+            } else {
+                line[0].where_any_device = kv_chunk;
+                line[c - 1 >= n - kv.disk_chunks ? 2 : 1].where_any_off = kv_chunk;
+            }
+        }
+        add_gradients(line, c);
+        for (size_t t = 0; t < kTiers; ++t) pools.lines[t].push_back(line[t]);
     }
     // Before the first gradient page: K and V of all chunks but the last.
-    const int64_t on_disk = std::clamp<int64_t>(kv.disk_chunks - 1, 0, n - 1),
-                  near = std::min(kv.device_chunks, n - 1);
-    const int64_t away = (pool_layers - kv_layers) * per_chunk * g.kv_page;
-    pool[0] = std::max(pool[0], kv_layers * (n - 1) * per_chunk * g.kv_page + away * near);
-    pool[1] = std::max(pool[1], away * (n - 1 - near - on_disk));
-    pool[2] = std::max(pool[2], away * on_disk);
-    for (size_t t = 0; t < kTiers; ++t) need[t] += pool[t];
-    if (d.attention_outputs == AttentionOutputs::host) need[1] += layers * (n - 1) * g.output_bytes;
-    if (d.attention_outputs == AttentionOutputs::device) need[0] += layers * (n - 1) * g.output_bytes;
-    if (layer_major) {
-        need[d.activations == Activations::checkpoint_host ? 1 : 0] += (layers + 1) * n * g.hidden_bytes;
-    } else if (d.activations == Activations::checkpoint_host) {
-        need[1] += layers * g.hidden_bytes;
-    }
+    std::array<PoolLine, kTiers> line{};
+    add_kv(line, n - 1, std::clamp<int64_t>(kv.disk_chunks - 1, 0, n - 1));
+    for (size_t t = 0; t < kTiers; ++t) pools.lines[t].push_back(line[t]);
+    return pools;
+}
 
+int64_t Estimator::Pools::most(size_t tier, int64_t kv_device, int64_t kv_off, int64_t gradients_device,
+                               int64_t gradients_off) const {
+    const auto d = [](int64_t count) { return static_cast<double>(count); };
+    const double any_device = kv_device > 0 ? 1 : 0, any_off = kv_off > 0 ? 1 : 0;
+    double most = 0;
+    for (const PoolLine& l : lines[tier]) {
+        most =
+            std::max(most, l.always + any_device * l.where_any_device + any_off * l.where_any_off +
+                               d(kv_device) * l.kv_device + d(kv_off) * l.kv_off +
+                               d(gradients_device) * l.gradients_device + d(gradients_off) * l.gradients_off);
+    }
+    return static_cast<int64_t>(most);
+}
+
+int64_t Estimator::need_bytes(size_t tier, const Plan& plan, const Group& g, const Pools& pools) {
+    const Homes& h = homes_of(plan);
+    const Decisions& d = plan.decisions;
+    const int64_t n = plan.chunks(), layers = plan.model.layer_count();
+    const Residency &kv = d.kv_residency, &gr = d.kv_gradient_residency;
+    const bool layer_major = !residency_is_free(plan);
+    int64_t need = g.standing[tier] + h.standing[tier];
+    if (tier == 0) {
+        need += g.scratch;
+        if (!layer_major) {
+            const int64_t more = d.staging_slots - 2;
+            need += travels(kv, layers, n - 1) ? more * g.kv_slot : -g.kv_slots;
+            need += travels(gr, layers, n - 1) ? more * g.gradient_slot : -g.gradient_slots;
+            if (g.sparse_layers > 0) need += d.page_cache.count();
+        }
+        need += (d.staging_slots - 2) * g.input_slots;
+    }
+    need += layer_major ? pools.most(tier, 1, 0, 1, 0)
+                        : pools.most(tier, kv.device_layers, layers - kv.device_layers, gr.device_layers,
+                                     layers - gr.device_layers);
+    const auto is = [tier](size_t wanted, bool holds) { return tier == wanted && holds; };
+    if (is(1, d.attention_outputs == AttentionOutputs::host) ||
+        is(0, d.attention_outputs == AttentionOutputs::device))
+        need += layers * (n - 1) * g.output_bytes;
+    const bool hidden_on_host = d.activations == Activations::checkpoint_host;
+    if (layer_major) {
+        if (tier == (hidden_on_host ? 1 : 0)) need += (layers + 1) * n * g.hidden_bytes;
+    } else if (is(1, hidden_on_host)) {
+        need += layers * g.hidden_bytes;
+    }
+    return need;
+}
+
+const Estimator::Pools& Estimator::pools(const Plan& plan, Group& group) {
+    if (!group.pools) group.pools = pools_of(plan, group);
+    return *group.pools;
+}
+
+std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan, Group& g) {
+    if (!by_chunks(plan)) return g.whole_need;
+    std::array<int64_t, kTiers> need{};
+    for (size_t t = 0; t < kTiers; ++t) need[t] = need_bytes(t, plan, g, pools(plan, g));
     return need;
 }
 
@@ -171,12 +208,18 @@ std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan) {
     return need_bytes(plan, group_of(plan));
 }
 
+int64_t Estimator::device_bytes(const Plan& plan) {
+    Group& g = group_of(plan);
+    return by_chunks(plan) ? need_bytes(0, plan, g, pools(plan, g)) : g.whole_need[0];
+}
+
 int64_t Estimator::host_bytes(const Plan& plan, const Plan& like) {
-    return need_bytes(plan, group_of(like))[1];
+    const Group& g = group_of(like);
+    return by_chunks(plan) ? need_bytes(1, plan, g, pools_of(plan, g)) : g.whole_need[1];
 }
 
 Score Estimator::score(const Plan& plan) {
-    const Group& g = group_of(plan);
+    Group& g = group_of(plan);
     Score score;
     score.need_bytes = need_bytes(plan, g);
     if (bytes_only_) return score;

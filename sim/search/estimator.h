@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -45,6 +46,7 @@ public:
     Score score(const Plan& plan);
     // The score's bytes alone, in a fraction of its time.
     std::array<int64_t, kTiers> need_bytes(const Plan& plan);
+    int64_t device_bytes(const Plan& plan);
     // The score's host bytes, with what a chunk needs besides its pages taken from `like`, a plan that
     // differs in the chunks on disk alone: no group of its own is lowered.
     int64_t host_bytes(const Plan& plan, const Plan& like);
@@ -52,7 +54,7 @@ public:
     // step has few chunks. The function may be called from any thread, beside others, while the estimator
     // lives; its cost: about 1 ms.
     std::function<int64_t()> sampling(const Plan& plan);
-    // Drawn at first; later calls for the same selections only read.
+    // Drawn at first; later calls for the same selections only read. From any thread, beside all other calls.
     const SelectionSet& selections(const Plan& plan);
     // From here on the plans asked about have a host link `factor` times as fast as those of the first calls:
     // what was priced for a link as it is serves them too.
@@ -68,9 +70,14 @@ private:
     struct Group;
     struct Homes;
     struct Selected;
+    struct PoolLine;
+    struct Pools;
     const Selected& selected(const Plan& plan);
     Group& group_of(const Plan& plan);
-    std::array<int64_t, kTiers> need_bytes(const Plan& plan, const Group& group);
+    Pools pools_of(const Plan& plan, const Group& group);
+    const Pools& pools(const Plan& plan, Group& group);
+    std::array<int64_t, kTiers> need_bytes(const Plan& plan, Group& group);
+    int64_t need_bytes(size_t tier, const Plan& plan, const Group& group, const Pools& pools);
     Key group_key(const Plan& plan) const;
     const Homes& homes_of(const Plan& plan);
     // Shares of the loads that the page cache leaves in the fill pass and in the backward pass.
@@ -86,6 +93,7 @@ private:
     };
     std::unordered_map<Key, std::unique_ptr<Group>, KeyHash> groups_;
     std::unordered_map<Key, std::unique_ptr<Homes>, KeyHash> homes_;
+    std::mutex selecting_;
     std::unordered_map<Key, std::unique_ptr<Selected>, KeyHash> selections_;
     double link_speed_ = 1;
     bool bytes_only_ = false;

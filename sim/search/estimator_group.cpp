@@ -201,6 +201,7 @@ const SelectionSet& Estimator::selections(const Plan& plan) {
 }
 
 const Estimator::Selected& Estimator::selected(const Plan& plan) {
+    const std::lock_guard lock(selecting_);
     auto& entry = selections_[selection_key(plan)];
     if (entry) return *entry;
     entry = std::make_unique<Selected>();

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,18 @@ struct PricedChunk {
     double weight = 0;
 };
 
+// Bytes of one tier's page pools at one instant: this much, and so much for each layer whose K and V
+// (gradient pages) are all on the device, or are not.
+struct Estimator::PoolLine {
+    double always = 0, where_any_device = 0, where_any_off = 0;  // the latter of K and V
+    double kv_device = 0, kv_off = 0, gradients_device = 0, gradients_off = 0;
+};
+struct Estimator::Pools {
+    std::array<std::vector<PoolLine>, kTiers> lines;  // of the instants that may be the peak
+    int64_t most(size_t tier, int64_t kv_device, int64_t kv_off, int64_t gradients_device,
+                 int64_t gradients_off) const;
+};
+
 struct Estimator::Group {
     bool timed = false;  // else fill, gradient and whole_ns are not known
     int64_t scratch = 0;
@@ -43,8 +56,10 @@ struct Estimator::Group {
     std::vector<int64_t> window_pages;         // by dense layer: most gradient pages alive, K and V aside
     std::array<int64_t, kTiers> whole_need{};  // one-chunk steps: everything, exactly
     int64_t whole_ns = 0;
-    // Shares of loads that the page cache leaves, by its size in the fill and the gradient pass.
-    std::map<std::pair<int64_t, int64_t>, std::pair<double, double>> misses;
+    std::optional<Pools> pools;  // once asked for
+    // Pages loaded from the host in the fill pass and in the backward pass, by the pages that the cache
+    // holds.
+    std::map<int64_t, std::pair<double, double>> loads;
 };
 
 // What candidates with the same selections share.

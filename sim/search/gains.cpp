@@ -11,19 +11,20 @@
 namespace headroom {
 namespace {
 
-// `base_ns`: the best without, found the same way. Times are relative to the exact step: a sampled one may be
-// off by a constant share. More of something never makes a step slower: it can be left unused.
-Gain gain_of(std::string what, const Result<Found>& found, const Budget& budget, int64_t base_ns,
-             const Answer& without) {
+// Times are relative to the exact step: a sampled one may be off by a constant share. More of something never
+// makes a step slower: it can be left unused.
+Gain gain_of(const Widened& search, const Answer& without) {
     Gain gain;
-    gain.what = std::move(what);
+    gain.what = search.what;
     gain.fits = true;
     gain.step_ns = without.evaluation.step_ns;
-    if (!found || excess_of(found->score, budget) > 0 || base_ns <= 0) return gain;
-    const double ratio = static_cast<double>(found->sampled_ns) / static_cast<double>(base_ns);
+    if (!search.found || excess_of(search.found->score, search.budget) > 0 || without.sampled_ns <= 0)
+        return gain;
+    const double ratio =
+        static_cast<double>(search.found->sampled_ns) / static_cast<double>(without.sampled_ns);
     if (ratio >= 1.0) return gain;
     gain.step_ns = static_cast<int64_t>(ratio * static_cast<double>(without.evaluation.step_ns));
-    gain.changes = changes_between(without.plan.decisions, found->plan.decisions);
+    gain.changes = changes_between(without.plan.decisions, search.found->plan.decisions);
     return gain;
 }
 
@@ -43,14 +44,13 @@ SecondGpuSearch::SecondGpuSearch(const Scenario& scenario) {
     });
 }
 
-std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answer& found, int64_t sampled_ns,
-                        SecondGpuSearch& second_gpu) {
-    std::vector<Gain> result;
+std::vector<Widened> widen(const Scenario& scenario, Searcher& searcher, SecondGpuSearch& second_gpu) {
+    std::vector<Widened> result;
     SearchOptions options;
     options.exact = false;
     const Budget budget = scenario.plan.budget;
-    const auto with = [&](std::string what, const Budget& b) {
-        result.push_back(gain_of(std::move(what), searcher.best(b, options), b, sampled_ns, found));
+    const auto with = [&](const char* what, const Budget& b) {
+        result.push_back({what, b, searcher.best(b, options)});
     };
     Budget more = budget;
     more.device += Bytes(16 * kGiB);
@@ -58,13 +58,15 @@ std::vector<Gain> gains(const Scenario& scenario, Searcher& searcher, const Answ
     more = budget;
     more.host += Bytes(64 * kGiB);
     with("64 GiB more host memory", more);
+    options.link_speed = 2;
+    with("a host link twice as fast", budget);
+    if (second_gpu.started()) result.push_back({"a second GPU", budget, second_gpu.get()});
+    return result;
+}
 
-    SearchOptions faster = options;
-    faster.link_speed = 2;
-    result.push_back(
-        gain_of("a host link twice as fast", searcher.best(budget, faster), budget, sampled_ns, found));
-    if (second_gpu.started())
-        result.push_back(gain_of("a second GPU", second_gpu.get(), budget, sampled_ns, found));
+std::vector<Gain> gains(const std::vector<Widened>& searches, const Answer& without) {
+    std::vector<Gain> result;
+    for (const Widened& search : searches) result.push_back(gain_of(search, without));
     return result;
 }
 

@@ -85,13 +85,13 @@ int64_t excess_of(const Score& score, const Budget& budget) {
 
 Searcher::Searcher(const Scenario& scenario) : scenario_(scenario) {}
 
-Plan Searcher::plan_of(const Decisions& decisions, const Budget& budget) const {
+Plan Searcher::plan_of(const Decisions& decisions, const Budget& budget, double link_speed) const {
     Plan plan = scenario_.plan;
     plan.decisions = decisions;
     plan.budget = budget;
     plan.gpus = decisions.tensor_ranks * decisions.ring_ranks;
     // What more memory would buy: a GPU like this one with more of it.
-    if (link_speed_ != 1) plan.hardware = with_link_speed(plan.hardware, link_speed_);
+    if (link_speed != 1) plan.hardware = with_link_speed(plan.hardware, link_speed);
     plan.hardware.device_memory = std::max(plan.hardware.device_memory, budget.device);
     return plan;
 }
@@ -107,7 +107,7 @@ std::vector<Decisions> Searcher::residencies(Plan& plan, const Budget& budget) {
     const int64_t layers = plan.model.layer_count();
     const auto fits = [&] {
         ++scored_;
-        return estimator_.need_bytes(plan)[0] <= budget.device.count();
+        return estimator_.device_bytes(plan) <= budget.device.count();
     };
     // Device bytes grow with each share: the largest share that fits, by bisection.
     const auto largest = [&](auto&& set) {
@@ -234,7 +234,7 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& sc
             } else if (scenario.fixed.count("strategy") > 0 && scenario.plan.decisions.strategy != name) {
                 continue;
             }
-            Plan plan = plan_of(scenario.plan.decisions, budget);
+            Plan plan = plan_of(scenario.plan.decisions, budget, link_speed_);
             strategy->candidates(scenario, [&](const Decisions& d) {
                 stopped = stopped || (options.go_on && !options.go_on());
                 if (stopped) return;
@@ -279,7 +279,7 @@ Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& opti
     });
     Found found;
     if (!options.exact) {
-        found.plan = plan_of(order.front()->decisions, budget);
+        found.plan = plan_of(order.front()->decisions, budget, link_speed_);
         found.score = order.front()->score;
         found.scored = scored_;
         return found;
@@ -287,7 +287,7 @@ Result<Found> Searcher::roomiest(const Budget& budget, const SearchOptions& opti
     // Scores are near, not exact: the first that fits exactly, of a few.
     for (size_t i = 0; i < std::min(order.size(), kRoomiest); ++i) {
         Found one;
-        one.plan = plan_of(order[i]->decisions, budget);
+        one.plan = plan_of(order[i]->decisions, budget, link_speed_);
         one.score = order[i]->score;
         HEADROOM_TRY(const Program program, lower(one.plan, estimator_.selections(one.plan), {{}, true}));
         one.evaluation.tiers = needs_of(one.plan, program);
@@ -311,15 +311,15 @@ bool Searcher::sample(std::span<Candidate> candidates, const Budget& budget, con
             continue;
         }
         fresh.push_back(&c);
-        samplings.push_back([&ns = c.time_ns, sampled_ns = estimator_.sampling(
-                                                  plan_of(c.decisions, budget))] { ns = sampled_ns(); });
+        const Plan plan = plan_of(c.decisions, budget, link_speed_);
+        samplings.push_back([&ns = c.time_ns, sampled_ns = estimator_.sampling(plan)] { ns = sampled_ns(); });
     }
     if (!run_all(samplings, options)) return false;
     for (const Candidate* c : fresh) sampled_.emplace_back(c->decisions, c->time_ns);
     return true;
 }
 
-Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options) {
+Result<Searcher::Ranking> Searcher::rank(const Budget& budget, const SearchOptions& options) {
     HEADROOM_TRY(std::vector<Candidate> all, candidates(scenario_, budget, options));
     const auto better = [](const Candidate& a, const Candidate& b) {
         if ((a.excess > 0) != (b.excess > 0)) return b.excess > 0;
@@ -330,39 +330,62 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
 
     // A few chunks of the most promising, simulated. All of them where there are few. A score that flatters
     // one strategy must not keep the others out: the best few of each are among them.
-    const Plan probe = plan_of(all.front().decisions, budget);
-    const bool small = all.size() <= kAllExact && probe.chunks() <= 8;
-    size_t sampled = small ? all.size() : 0;
-    if (!small) {
+    Ranking ranking;
+    const Plan probe = plan_of(all.front().decisions, budget, link_speed_);
+    ranking.small = all.size() <= kAllExact && probe.chunks() <= 8;
+    ranking.sampled = ranking.small ? all.size() : 0;
+    if (!ranking.small) {
         std::map<std::string, size_t> of_strategy;
         std::vector<Candidate> chosen, rest;
         for (Candidate& c : all) {
             const bool of_its_best = of_strategy[c.decisions.strategy]++ < kOfEachStrategy && c.excess == 0;
             (chosen.size() < kSampled || of_its_best ? chosen : rest).push_back(std::move(c));
         }
-        sampled = chosen.size();
+        ranking.sampled = chosen.size();
         all = std::move(chosen);
         std::move(rest.begin(), rest.end(), std::back_inserter(all));
     }
     if (all.front().excess == 0) {
         size_t fitting = 0;
-        while (fitting < sampled && all[fitting].excess == 0) ++fitting;
+        while (fitting < ranking.sampled && all[fitting].excess == 0) ++fitting;
         if (!sample(std::span(all).first(fitting), budget, options)) return interrupted();
         std::stable_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(fitting), better);
     }
-    Found found;
-    found.scored = scored_;
-    found.sampled_ns = all.front().time_ns;
-    if (!options.exact) {
-        found.plan = plan_of(all.front().decisions, budget);
-        found.score = all.front().score;
-        return found;
-    }
+    ranking.candidates = std::move(all);
+    ranking.budget = budget;
+    ranking.link_speed = link_speed_;
+    ranking.scored = scored_;
+    return ranking;
+}
 
-    // Exactly, two at a time.
+Found Searcher::first_of(const Ranking& ranking) const {
+    const Candidate& first = ranking.candidates.front();
+    Found found;
+    found.plan = plan_of(first.decisions, ranking.budget, ranking.link_speed);
+    found.score = first.score;
+    found.sampled_ns = first.time_ns;
+    found.scored = ranking.scored;
+    return found;
+}
+
+namespace {
+
+bool better_exact(const Evaluation& a, const Evaluation& b) {
+    if (a.fits() != b.fits()) return a.fits();
+    if (!a.fits() && a.excess() != b.excess()) return a.excess() < b.excess();
+    int64_t bytes_a = 0, bytes_b = 0;
+    for (const TierNeed& t : a.tiers) bytes_a += t.need_bytes;
+    for (const TierNeed& t : b.tiers) bytes_b += t.need_bytes;
+    return std::tie(a.step_ns, bytes_a) < std::tie(b.step_ns, bytes_b);
+}
+
+}  // namespace
+
+Result<Found> Searcher::simulate_best(const Ranking& ranking, const SearchOptions& options) {
+    const std::vector<Candidate>& all = ranking.candidates;
     std::atomic<bool> stopped = false;
     const auto exact = [&](const Candidate& c, bool asks) {
-        const Plan plan = plan_of(c.decisions, budget);
+        const Plan plan = plan_of(c.decisions, ranking.budget, ranking.link_speed);
         SimulateOptions simulate_options;
         if (options.go_on) {
             simulate_options.progress = [&, asks](double) {
@@ -372,41 +395,45 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
         }
         return price(plan, estimator_.selections(plan), simulate_options);
     };
-    const auto better_exact = [](const Evaluation& a, const Evaluation& b) {
-        if (a.fits() != b.fits()) return a.fits();
-        if (!a.fits() && a.excess() != b.excess()) return a.excess() < b.excess();
-        int64_t bytes_a = 0, bytes_b = 0;
-        for (const TierNeed& t : a.tiers) bytes_a += t.need_bytes;
-        for (const TierNeed& t : b.tiers) bytes_b += t.need_bytes;
-        return std::tie(a.step_ns, bytes_a) < std::tie(b.step_ns, bytes_b);
+    // Sampled to the same nanosecond: a decision that changes nothing in this step. Once one of them is known
+    // to fit, the others, which need no fewer bytes, are not looked at.
+    const auto same_step = [&](const Candidate& a, const Candidate& b) {
+        return !ranking.small && a.excess == 0 && b.excess == 0 && a.time_ns == b.time_ns &&
+               a.decisions.strategy == b.decisions.strategy;
+    };
+    Found found = first_of(ranking);
+    std::vector<size_t> fitting;  // simulated
+    std::vector<bool> done(all.size(), false);
+    const auto skipped = [&](size_t i) {
+        return done[i] || std::any_of(fitting.begin(), fitting.end(),
+                                      [&](size_t f) { return same_step(all[f], all[i]); });
     };
     int64_t ops = 0;
     bool have = false;
     PricedStep fastest;
-    const size_t together = options.at_least > 1 ? 2 : 1;
-    for (size_t i = 0; i < all.size(); i += together) {
-        if (static_cast<int64_t>(i) >= options.at_least && have && fastest.evaluation.fits() &&
-            ops >= options.op_budget)
-            break;
-        if (i >= 2 && have && !fastest.evaluation.fits() && i >= 8) break;
-        if (small ? i >= sampled : (i >= sampled && have && fastest.evaluation.fits())) break;
-        (void)estimator_.selections(plan_of(all[i].decisions, budget));
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (skipped(i)) continue;
+        const bool fits = have && fastest.evaluation.fits();
+        if (static_cast<int64_t>(i) >= options.at_least && fits && ops >= options.op_budget) break;
+        if (i >= 8 && have && !fits) break;
+        if (i >= ranking.sampled && (ranking.small || fits)) break;
+        // Two at a time.
+        const bool two = options.at_least > 1 && i + 1 < all.size() && !same_step(all[i], all[i + 1]);
         std::future<Result<PricedStep>> second;
-        if (i + 1 < all.size() && options.at_least > 1) {
-            (void)estimator_.selections(plan_of(all[i + 1].decisions, budget));
-            second = std::async(std::launch::async, [&, i] { return exact(all[i + 1], false); });
-        }
+        if (two) second = std::async(std::launch::async, [&, i] { return exact(all[i + 1], false); });
         std::vector<std::pair<size_t, Result<PricedStep>>> results;
         results.emplace_back(i, exact(all[i], true));
-        if (second.valid()) results.emplace_back(i + 1, second.get());
+        if (two) results.emplace_back(i + 1, second.get());
         if (stopped || (options.go_on && !options.go_on())) return interrupted();
         for (auto& [index, result] : results) {
             if (!result) return tl::unexpected<Error>(result.error());
+            done[index] = true;
+            if (result->evaluation.fits()) fitting.push_back(index);
             ++found.simulated;
             ops += static_cast<int64_t>(result->evaluation.ops);
             if (have && !better_exact(result->evaluation, fastest.evaluation)) continue;
             have = true;
-            found.plan = plan_of(all[index].decisions, budget);
+            found.plan = plan_of(all[index].decisions, ranking.budget, ranking.link_speed);
             found.score = all[index].score;
             fastest = std::move(*result);
         }
@@ -414,6 +441,12 @@ Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options)
     found.evaluation =
         options.statistics ? with_statistics(found.plan, std::move(fastest)) : std::move(fastest.evaluation);
     return found;
+}
+
+Result<Found> Searcher::best(const Budget& budget, const SearchOptions& options) {
+    HEADROOM_TRY(const Ranking ranking, rank(budget, options));
+    if (!options.exact) return first_of(ranking);
+    return simulate_best(ranking, options);
 }
 
 }  // namespace headroom

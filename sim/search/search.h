@@ -23,8 +23,8 @@ struct SearchOptions {
     int64_t op_budget = 1'000'000;  // ops simulated exactly, beyond the first two candidates
     bool exact = true;              // false: the best by sampling, not simulated whole (evaluation is empty)
     bool statistics = true;         // of the evaluation; without them half the time
-    int64_t at_least = 2;           // candidates simulated whole whatever op_budget says
-    double link_speed = 1;          // the host link is this many times as fast as the hardware file says
+    int64_t at_least = 2;  // candidates simulated whole whatever op_budget says, or known to be the same step
+    double link_speed = 1;  // the host link is this many times as fast as the hardware file says
     std::vector<std::string> strategies;  // empty: all, or the one that the scenario fixes
     // Asked in the caller's thread, some thousand times a second; false: best() ends as interrupted.
     std::function<bool()> go_on;
@@ -45,15 +45,6 @@ int64_t excess_of(const Score& score, const Budget& budget);
 // calls.
 class Searcher {
 public:
-    explicit Searcher(const Scenario& scenario);
-    // Error: no candidate can run; names every strategy's reason.
-    Result<Found> best(const Budget& budget, const SearchOptions& options = {});
-
-    // The candidate that leaves most room, lowered for its exact bytes but not simulated: whether anything
-    // fits.
-    Result<Found> roomiest(const Budget& budget, const SearchOptions& options = {});
-
-private:
     struct Candidate {
         Decisions decisions;
         Score score;
@@ -61,6 +52,31 @@ private:
         int64_t time_ns = 0;  // best estimate so far
         int64_t total_bytes = 0;
     };
+    // Candidates from the best on, as far as scores and samples tell.
+    struct Ranking {
+        std::vector<Candidate> candidates;
+        size_t sampled = 0;  // of the first; their times are of some chunks simulated where they fit
+        bool small = false;  // few short steps: all of them are simulated
+        Budget budget;
+        double link_speed = 1;
+        int64_t scored = 0;
+        bool fits() const { return candidates.front().excess == 0; }  // by score
+    };
+
+    explicit Searcher(const Scenario& scenario);
+    // Error: no candidate can run; names every strategy's reason.
+    Result<Found> best(const Budget& budget, const SearchOptions& options = {});
+
+    // best() in two parts. `simulate_best` may run on another thread while this searcher ranks for other
+    // budgets.
+    Result<Ranking> rank(const Budget& budget, const SearchOptions& options = {});
+    Result<Found> simulate_best(const Ranking& ranking, const SearchOptions& options = {});
+
+    // The candidate that leaves most room, lowered for its exact bytes but not simulated: whether anything
+    // fits.
+    Result<Found> roomiest(const Budget& budget, const SearchOptions& options = {});
+
+private:
     // Every candidate of `scenario` (this one, or with more of its decisions fixed), scored. Error: none can
     // run.
     Result<std::vector<Candidate>> candidates(const Scenario& scenario, const Budget& budget,
@@ -68,7 +84,9 @@ private:
     void consider(Plan& plan, const Budget& budget, std::vector<Candidate>& all);
     // Residency shares worth trying for a candidate that leaves them free: as much on the device as fits.
     std::vector<Decisions> residencies(Plan& plan, const Budget& budget);
-    Plan plan_of(const Decisions& decisions, const Budget& budget) const;
+    Plan plan_of(const Decisions& decisions, const Budget& budget, double link_speed) const;
+    // The best by sampling, not simulated.
+    Found first_of(const Ranking& ranking) const;
     // Sets their times by simulating some chunks of each. Budgets do not change what a step takes: what an
     // earlier search sampled is known. False: stopped.
     bool sample(std::span<Candidate> candidates, const Budget& budget, const SearchOptions& options);

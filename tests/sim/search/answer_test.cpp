@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "search/evaluate.h"
+#include "search/gains.h"
 #include "search/search.h"
 #include "search/step.h"
 #include "sim/search/fixture.h"
@@ -76,6 +77,40 @@ TEST(Answer, MoreOfAnythingIsNeverSlower) {
         EXPECT_LE(g.step_ns, found->evaluation.step_ns) << g.what;
         EXPECT_GT(g.step_ns, 0) << g.what;
     }
+}
+
+// What runs beside each other in one call is what two calls do one after the other.
+TEST(Answer, InOneIsAsInParts) {
+    const Scenario s = scenario_of(on_h200("Qwen2.5-7B", "256Ki", "chunk = 8192\npage_copy = \"batch\""));
+    const Result<Answer> one = answer(s);
+    ASSERT_TRUE(one) << one.error().text();
+    Searcher searcher(s);
+    Result<Answer> parts = answer_plan(s, searcher);
+    ASSERT_TRUE(parts) << parts.error().text();
+    EXPECT_TRUE(parts->gains.empty());
+    ASSERT_TRUE(explain(s, searcher, *parts, {}));
+    EXPECT_EQ(one->plan.decisions, parts->plan.decisions);
+    EXPECT_EQ(one->evaluation.step_ns, parts->evaluation.step_ns);
+    EXPECT_EQ(one->scored, parts->scored);
+    EXPECT_EQ(one->simulated, parts->simulated);
+    ASSERT_EQ(one->gains.size(), 4U);
+    ASSERT_EQ(parts->gains.size(), 4U);
+    for (size_t i = 0; i < one->gains.size(); ++i) {
+        EXPECT_EQ(one->gains[i].what, parts->gains[i].what);
+        EXPECT_EQ(one->gains[i].step_ns, parts->gains[i].step_ns);
+        EXPECT_EQ(one->gains[i].changes, parts->gains[i].changes);
+    }
+}
+
+TEST(Gains, ASearchThatNoOneNeedsStops) {
+    const Result<Scenario> s = read_scenario(source() / "scenarios" / "qwen2.5-7b-4m-h200.toml", source());
+    ASSERT_TRUE(s) << s.error().text();
+    SecondGpuSearch search(*s);
+    ASSERT_TRUE(search.started());
+    search.stop();
+    const Result<Found> found = search.get();
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().fault, Fault::interrupted);
 }
 
 // Four million tokens of Qwen2.5-7B on one H200 beside 96 GiB of pinned host memory: fp8 pages fit with any

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,30 @@ TEST(Search, MoreMemoryIsNeverSlower) {
         EXPECT_LE(found->evaluation.step_ns, before) << b.device.count();
         before = found->evaluation.step_ns;
     }
+}
+
+// Candidates that differ in what does nothing here are one step, simulated once.
+TEST(Search, TheSameStepIsSimulatedOnce) {
+    const Result<Scenario> s =
+        read_scenario(source() / "scenarios" / "qwen2.5-7b-64k-exact-h200.toml", source());
+    ASSERT_TRUE(s) << s.error().text();
+    Searcher searcher(*s);
+    const Result<Searcher::Ranking> ranking = searcher.rank(s->plan.budget);
+    ASSERT_TRUE(ranking) << ranking.error().text();
+    ASSERT_FALSE(ranking->small);
+    std::set<std::pair<std::string, int64_t>> steps;
+    for (size_t i = 0; i < ranking->sampled; ++i) {
+        const Searcher::Candidate& c = ranking->candidates[i];
+        ASSERT_EQ(c.excess, 0);
+        steps.emplace(c.decisions.strategy, c.time_ns);
+    }
+    ASSERT_LT(steps.size(), ranking->sampled);
+    SearchOptions all;
+    all.op_budget = std::numeric_limits<int64_t>::max();
+    const Result<Found> found = searcher.simulate_best(*ranking, all);
+    ASSERT_TRUE(found) << found.error().text();
+    EXPECT_EQ(found->simulated, static_cast<int64_t>(steps.size()));
+    EXPECT_EQ(found->evaluation.step_ns, searcher.best(s->plan.budget)->evaluation.step_ns);
 }
 
 // Chunk and page change the result where pages are selected; the other keys always.
