@@ -2,7 +2,6 @@
 
 #include <QApplication>
 #include <QBuffer>
-#include <QElapsedTimer>
 #include <QEventLoop>
 #include <QFileInfo>
 #include <QImage>
@@ -56,14 +55,13 @@ int say(const Error& error) {
     return exit_code(error.fault);
 }
 
-// Until nothing is being worked out any more, for a while: one piece of work may begin another.
+// Until nothing is being worked out any more, for a while: one piece of work may begin another. Counted in
+// rounds of events, not in time: on a busy machine a round may take long.
 void settle(MainWindow& window, View* view, const bool& stop) {
-    constexpr qint64 kQuiet_ms = 150;
-    QElapsedTimer quiet;
-    quiet.start();
-    while (!stop && quiet.elapsed() < kQuiet_ms) {
+    constexpr int kQuietRounds = 75;
+    for (int quiet = 0; !stop && quiet < kQuietRounds; ++quiet) {
         QApplication::processEvents(QEventLoop::AllEvents, 20);
-        if (window.document().busy() || (view != nullptr && view->busy())) quiet.restart();
+        if (window.document().busy() || (view != nullptr && view->busy())) quiet = 0;
         QThread::msleep(2);
     }
 }

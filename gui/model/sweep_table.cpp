@@ -113,14 +113,15 @@ QVariant SweepTable::headerData(int section, Qt::Orientation orientation, int ro
     static const std::pair<const char*, const char*> names[] = {
         {QT_TR_NOOP("Strategy"), QT_TR_NOOP("How the step is cut")},
         {QT_TR_NOOP("Context"), QT_TR_NOOP("Tokens of one sequence")},
-        {QT_TR_NOOP("Device GiB"), QT_TR_NOOP("Bytes needed on the device, in GiB")},
-        {QT_TR_NOOP("Host GiB"), QT_TR_NOOP("Pinned bytes needed on the host, in GiB")},
-        {QT_TR_NOOP("Disk GiB"), QT_TR_NOOP("Bytes needed on the disk, in GiB")},
+        {QT_TR_NOOP("Verdict"), QT_TR_NOOP("Whether the best plan fits the budgets")},
         {QT_TR_NOOP("Step"), QT_TR_NOOP("Time of one training step")},
         {QT_TR_NOOP("Tokens/s"), QT_TR_NOOP("Tokens trained a second")},
         {QT_TR_NOOP("MFU"), QT_TR_NOOP("Share of the GPU's peak FLOPs that trains the model")},
-        {QT_TR_NOOP("Chunk"), QT_TR_NOOP("Tokens of one chunk of the best plan")},
-        {QT_TR_NOOP("Verdict"), QT_TR_NOOP("Whether the best plan fits the budgets")}};
+        {QT_TR_NOOP("Device GiB"), QT_TR_NOOP("Bytes needed on the device, in GiB")},
+        {QT_TR_NOOP("Host GiB"), QT_TR_NOOP("Pinned bytes needed on the host, in GiB")},
+        {QT_TR_NOOP("Disk GiB"), QT_TR_NOOP("Bytes needed on the disk, in GiB")},
+        {QT_TR_NOOP("Chunk"), QT_TR_NOOP("Tokens of one chunk of the best plan")}};
+
     if (role == Qt::DisplayRole) return tr(names[section].first);
     if (role == Qt::ToolTipRole) return tr(names[section].second);
     return {};

@@ -11,7 +11,7 @@ namespace headroom::gui {
 class SweepTable : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { strategy, context, device, host, disk, step, speed, mfu, chunk, verdict, count_ };
+    enum Column { strategy, context, verdict, step, speed, mfu, device, host, disk, chunk, count_ };
 
     explicit SweepTable(QObject* parent = nullptr);
 

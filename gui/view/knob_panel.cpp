@@ -132,19 +132,23 @@ void KnobPanel::show_row(const Row& row) {
                          (turned.isEmpty() || turned == kAuto) &&
                          planner_decides(*document_.scenario(), decision);
     row.field->clear();
-    const auto with_value = [&](const QString& text) {
-        return stands_at.isEmpty() ? text : QString("%1: %2").arg(text, stands_at);
+    // Short where the value follows: the field has little room.
+    const auto with_value = [&](const QString& alone, const QString& before) {
+        return stands_at.isEmpty() ? alone : QString("%1: %2").arg(before, stands_at);
     };
+    const QString of_file = tr("as in the file"), of_planner = tr("planner decides");
+    const QString file_now = with_value(of_file, tr("file")),
+                  planner_now = with_value(of_planner, tr("planner"));
     // The order stays the same whatever is turned, so that the arrow keys walk through it.
-    const QString untouched = decided && turned.isEmpty() ? tr("planner decides") : tr("as in the file");
-    row.field->addItem(turned.isEmpty() ? with_value(untouched) : tr("as in the file"), QString());
+    row.field->addItem(!turned.isEmpty() ? of_file : decided ? planner_now : file_now, QString());
     if (row.knob.planner_decides && (!decided || turned == kAuto))
-        row.field->addItem(turned == kAuto ? with_value(tr("planner decides")) : tr("planner decides"),
-                           QString(kAuto));
+        row.field->addItem(turned == kAuto ? planner_now : of_planner, QString(kAuto));
     for (const QString& value : row.knob.values) row.field->addItem(value, value);
     if (row.field->findData(turned) < 0) row.field->addItem(turned, turned);
     row.field->setCurrentIndex(row.field->findData(turned));
     row.field->setProperty("shown", row.field->currentText());
+    row.field->setToolTip(row.label->toolTip() + '\n' + row.field->currentText());
+    if (row.field->lineEdit() != nullptr) row.field->lineEdit()->setCursorPosition(0);
     QFont font = row.label->font();
     font.setBold(!turned.isEmpty());
     row.label->setFont(font);

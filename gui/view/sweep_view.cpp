@@ -63,6 +63,12 @@ SweepView::SweepView(Document& document, Focus& focus, QWidget* parent)
     rows_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
     rows_->horizontalHeader()->setHighlightSections(false);
     rows_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    // Rows that come one by one: the header alone does not look at them again.
+    const auto fit_columns = [this] {
+        rows_->horizontalHeader()->resizeSections(QHeaderView::ResizeToContents);
+    };
+    connect(&table_, &QAbstractItemModel::rowsInserted, rows_, fit_columns);
+    connect(&table_, &QAbstractItemModel::dataChanged, rows_, fit_columns);
     rows_->horizontalHeader()->setStretchLastSection(true);
     rows_->setAccessibleName(tr("Points of the sweep"));
     rows_->setObjectName("points");

@@ -140,7 +140,7 @@ VerdictView::VerdictView(Document& document, Focus& focus)
     split->addWidget(knob_scroll);
     split->addWidget(right);
     split->setStretchFactor(1, 1);
-    split->setSizes({380, 900});
+    split->setSizes({430, 900});
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->addWidget(split);

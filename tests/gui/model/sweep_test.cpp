@@ -117,6 +117,9 @@ TEST(SweepTable, IsSortedAndReplacesWhatIsThere) {
         EXPECT_FALSE(table.headerData(c, Qt::Horizontal).toString().isEmpty());
         EXPECT_FALSE(table.headerData(c, Qt::Horizontal, Qt::ToolTipRole).toString().isEmpty());
     }
+    EXPECT_EQ(table.headerData(SweepTable::verdict, Qt::Horizontal).toString(), "Verdict");
+    EXPECT_EQ(table.headerData(SweepTable::device, Qt::Horizontal).toString(), "Device GiB");
+    EXPECT_EQ(table.headerData(SweepTable::chunk, Qt::Horizontal).toString(), "Chunk");
     table.clear();
     EXPECT_EQ(table.rowCount(), 0);
 }

@@ -110,6 +110,37 @@ TEST_F(SweepViewTest, ShowsThePointsThatTheLibraryFinds) {
     EXPECT_EQ(device.pixel_of(point("ring", 8192)), std::nullopt);
 }
 
+// ... while points still come, too.
+TEST_F(SweepViewTest, NoFigureOfTheTableIsCutOff) {
+    open_scenario();
+    field("from")->setText("8Ki");
+    field("to")->setText("256Ki");
+    view.resize(1440, 810);
+    view.show();
+    const auto* rows = view.findChild<QTableView*>("points");
+    const QAbstractItemView* items = rows;
+    QStringList cut;
+    int looks = 0, most_rows = 0;
+    ASSERT_TRUE(becomes([&] {
+        if (!view.has_content()) return false;
+        (void)view.grab();  // lays out what waits for a paint
+        for (int c = 0; c + 1 < view.table().columnCount({}); ++c) {
+            if (rows->columnWidth(c) < items->sizeHintForColumn(c))
+                cut << QString("column %1 of %2 rows: %3 < %4")
+                           .arg(c)
+                           .arg(view.table().rowCount({}))
+                           .arg(rows->columnWidth(c))
+                           .arg(items->sizeHintForColumn(c));
+        }
+        ++looks;
+        most_rows = std::max(most_rows, view.table().rowCount({}));
+        return !view.busy();
+    }));
+    EXPECT_TRUE(cut.isEmpty()) << cut.join('\n').toStdString();
+    EXPECT_GT(looks, 3);
+    EXPECT_GT(most_rows, 10);
+}
+
 TEST_F(SweepViewTest, TheChartsMarkTheRowAndTheRowThePoint) {
     open_scenario();
     sweep_small();
