@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "search/parallel.h"
 #include "search/search.h"
 
 namespace headroom {
@@ -150,17 +153,11 @@ std::vector<Change> changes(const Scenario& scenario) {
 
 Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& found,
                                      const Progress& progress) {
-    std::vector<std::tuple<int, Remedy>> fitting;
-    const std::vector<Change> list = changes(scenario);
-    size_t done = 0;
-    const auto say = [&](const std::string& text) {
-        return !progress || progress(text, static_cast<double>(done) / static_cast<double>(list.size() + 2));
-    };
-    const auto stopped = [] { return fail("", "interrupted", "", Fault::interrupted); };
+    using Ranked = std::pair<int, Remedy>;
     // Each change applied for real: the whole search, the best plan simulated.
-    const auto apply = [&](const Change& change) {
+    const auto apply = [&](const Change& change) -> std::optional<Ranked> {
         Scenario changed = scenario;
-        if (!change.apply(changed)) return;
+        if (!change.apply(changed)) return std::nullopt;
         Searcher searcher(changed);
         SearchOptions options;
         options.op_budget = 0;
@@ -168,39 +165,55 @@ Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& fou
         options.statistics = false;
         // Most changes do not help: seen by the roomiest plan alone, which is quick.
         const Result<Found> room = searcher.roomiest(changed.plan.budget);
-        if (!room || !room->evaluation.fits()) return;
+        if (!room || !room->evaluation.fits()) return std::nullopt;
         const Result<Found> best = searcher.best(changed.plan.budget, options);
-        if (!best || !best->evaluation.fits()) return;
-        fitting.emplace_back(change.rank,
-                             Remedy{change.what, change.setting, best->evaluation.step_ns, change.rank == 1});
+        if (!best || !best->evaluation.fits()) return std::nullopt;
+        return Ranked(change.rank,
+                      Remedy{change.what, change.setting, best->evaluation.step_ns, change.rank == 1});
     };
-    for (const Change& change : list) {
-        if (!say("trying " + change.what)) return stopped();
-        apply(change);
-        ++done;
-    }
-    if (!say("trying a larger host budget")) return stopped();
-    if (found.evaluation.tiers[1].headroom() < 0 || found.evaluation.tiers[0].headroom() < 0) {
+    const auto larger_host = [&]() -> std::optional<Ranked> {
+        if (found.evaluation.tiers[1].headroom() >= 0 && found.evaluation.tiers[0].headroom() >= 0)
+            return std::nullopt;
         Searcher searcher(scenario);
-        if (const int64_t gib = budget_needed(scenario, searcher, 1); gib > 0) {
-            apply({0, fmt::format("host budget {} -> {} GiB", format_bytes(scenario.plan.budget.host), gib),
-                   fmt::format("budget.host={}GiB", gib), [gib](Scenario& s) {
-                       s.plan.budget.host = Bytes(gib * kGiB);
-                       return true;
-                   }});
-        }
-    }
-    ++done;
-    if (!say("trying a shorter context")) return stopped();
-    if (const Result<MaxContext> max = max_context(scenario)) {
-        fitting.emplace_back(
+        const int64_t gib = budget_needed(scenario, searcher, 1);
+        if (gib <= 0) return std::nullopt;
+        return apply({0,
+                      fmt::format("host budget {} -> {} GiB", format_bytes(scenario.plan.budget.host), gib),
+                      fmt::format("budget.host={}GiB", gib), [gib](Scenario& s) {
+                          s.plan.budget.host = Bytes(gib * kGiB);
+                          return true;
+                      }});
+    };
+    const auto shorter = [&]() -> std::optional<Ranked> {
+        const Result<MaxContext> max = max_context(scenario);
+        if (!max) return std::nullopt;
+        return Ranked(
             2, Remedy{fmt::format("context {} -> {}", format_tokens(scenario.plan.context),
                                   format_tokens(max->context)),
                       fmt::format("context={}", max->context.count()), max->at.evaluation.step_ns, true});
+    };
+
+    // The longest first, so that no thread waits for it at the end: backwards, as outcomes are read below.
+    const std::vector<Change> list = changes(scenario);
+    std::vector<std::string> names{"a shorter context", "a larger host budget"};
+    std::vector<std::function<std::optional<Ranked>()>> tries{shorter, larger_host};
+    for (auto change = list.rbegin(); change != list.rend(); ++change) {
+        names.push_back(change->what);
+        tries.push_back([&apply, &c = *change] { return apply(c); });
     }
+    std::vector<std::optional<Ranked>> outcomes(tries.size());
+    std::vector<std::function<void()>> jobs;
+    for (size_t i = 0; i < tries.size(); ++i) jobs.push_back([&, i] { outcomes[i] = tries[i](); });
+    const bool all = run_all(jobs, [&](size_t i) {
+        return !progress ||
+               progress("trying " + names[i], static_cast<double>(i) / static_cast<double>(jobs.size()));
+    });
+    if (!all) return fail("", "interrupted", "", Fault::interrupted);
+    std::vector<Ranked> fitting;  // equal ones in the order of the list
+    for (auto outcome = outcomes.rbegin(); outcome != outcomes.rend(); ++outcome)
+        if (*outcome) fitting.push_back(std::move(**outcome));
     std::stable_sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) {
-        return std::tie(std::get<0>(a), std::get<1>(a).step_ns) <
-               std::tie(std::get<0>(b), std::get<1>(b).step_ns);
+        return std::tie(a.first, a.second.step_ns) < std::tie(b.first, b.second.step_ns);
     });
     std::vector<Remedy> result;
     for (auto& [rank, remedy] : fitting) result.push_back(std::move(remedy));

@@ -5,11 +5,13 @@
 #include <functional>
 #include <future>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <span>
 #include <tuple>
 #include <utility>
 
+#include "search/parallel.h"
 #include "strategy/strategy.h"
 
 namespace headroom {
@@ -17,11 +19,11 @@ namespace {
 
 constexpr size_t kSampled = 24;        // candidates whose few chunks are simulated
 constexpr size_t kOfEachStrategy = 3;  // ... whatever the scores of others
+constexpr size_t kNearest = 8;         // candidates lowered for their bytes where nothing fits by score
 constexpr size_t kRoomiest = 6;        // candidates lowered to see whether anything fits
 constexpr int64_t kEveryShare =
     8;  // models of up to so many layers: every share of layers on the device is a candidate
 constexpr double kNear = 0.02;     // of the budgets: what a score may be off
-constexpr size_t kThreads = 2;     // sample at the same time
 constexpr size_t kAllExact = 400;  // spaces up to this size are simulated whole where their steps are short
 
 Hardware with_link_speed(Hardware hardware, double factor) {
@@ -53,24 +55,6 @@ Scenario tightest(Scenario s) {
 
 tl::unexpected<Error> interrupted() {
     return fail("", "interrupted", "", Fault::interrupted);
-}
-
-// Runs each job once, on several threads. False: options.go_on, asked by the calling one, stopped it.
-bool run_all(const std::vector<std::function<void()>>& jobs, const SearchOptions& options) {
-    std::atomic<size_t> next = 0;
-    std::atomic<bool> stopped = false;
-    const auto work = [&](bool asks) {
-        for (size_t i = next++; i < jobs.size() && !stopped; i = next++) {
-            if (asks && options.go_on && !options.go_on()) stopped = true;
-            if (!stopped) jobs[i]();
-        }
-    };
-    std::vector<std::future<void>> others;
-    for (size_t t = 1; t < std::min(kThreads, jobs.size()); ++t)
-        others.push_back(std::async(std::launch::async, work, false));
-    work(true);
-    for (std::future<void>& other : others) other.get();
-    return !stopped;
 }
 
 }  // namespace
@@ -314,7 +298,7 @@ bool Searcher::sample(std::span<Candidate> candidates, const Budget& budget, con
         const Plan plan = plan_of(c.decisions, budget, link_speed_);
         samplings.push_back([&ns = c.time_ns, sampled_ns = estimator_.sampling(plan)] { ns = sampled_ns(); });
     }
-    if (!run_all(samplings, options)) return false;
+    if (!run_all(samplings, [&](size_t) { return !options.go_on || options.go_on(); })) return false;
     for (const Candidate* c : fresh) sampled_.emplace_back(c->decisions, c->time_ns);
     return true;
 }
@@ -381,61 +365,92 @@ bool better_exact(const Evaluation& a, const Evaluation& b) {
 
 }  // namespace
 
+Result<PricedStep> Searcher::price_candidate(const Ranking& ranking, size_t index,
+                                             const std::function<bool()>& go_on) {
+    const Plan plan = plan_of(ranking.candidates[index].decisions, ranking.budget, ranking.link_speed);
+    SimulateOptions options;
+    if (go_on) options.progress = [&go_on](double) { return go_on(); };
+    return price(plan, estimator_.selections(plan), options);
+}
+
+// Scores are near, not exact: of the first few the one with the fewest exact bytes above the budgets, without
+// simulating them.
+Result<size_t> Searcher::nearest_to_fit(const Ranking& ranking, const SearchOptions& options) {
+    size_t nearest = 0;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (size_t i = 0; i < std::min(ranking.candidates.size(), kNearest) && least > 0; ++i) {
+        if (options.go_on && !options.go_on()) return interrupted();
+        const Plan plan = plan_of(ranking.candidates[i].decisions, ranking.budget, ranking.link_speed);
+        HEADROOM_TRY(const Program sizes, lower(plan, estimator_.selections(plan), {{}, true}));
+        Evaluation e;
+        e.tiers = needs_of(plan, sizes);
+        if (e.excess() >= least) continue;
+        least = e.excess();
+        nearest = i;
+    }
+    return nearest;
+}
+
 Result<Found> Searcher::simulate_best(const Ranking& ranking, const SearchOptions& options) {
     const std::vector<Candidate>& all = ranking.candidates;
     std::atomic<bool> stopped = false;
-    const auto exact = [&](const Candidate& c, bool asks) {
-        const Plan plan = plan_of(c.decisions, ranking.budget, ranking.link_speed);
-        SimulateOptions simulate_options;
-        if (options.go_on) {
-            simulate_options.progress = [&, asks](double) {
-                if (asks && !options.go_on()) stopped = true;
-                return !stopped;
-            };
-        }
-        return price(plan, estimator_.selections(plan), simulate_options);
+    const auto asked = [&] { return !options.go_on || options.go_on(); };
+    const std::function<bool()> ask = [&] {
+        if (!asked()) stopped = true;
+        return !stopped;
     };
+    const std::function<bool()> heed = [&] { return !stopped; };  // on another thread
+    Found found = first_of(ranking);
+    PricedStep fastest;
+    bool have = false;
+    const auto take = [&](size_t index, PricedStep step) {
+        ++found.simulated;
+        if (have && !better_exact(step.evaluation, fastest.evaluation)) return;
+        have = true;
+        found.plan = plan_of(all[index].decisions, ranking.budget, ranking.link_speed);
+        found.score = all[index].score;
+        fastest = std::move(step);
+    };
+    // Where nothing fits by score, from the one that does come nearest.
+    size_t first = 0;
+    if (!ranking.fits()) {
+        HEADROOM_TRY(first, nearest_to_fit(ranking, options));
+    }
     // Sampled to the same nanosecond: a decision that changes nothing in this step. Once one of them is known
     // to fit, the others, which need no fewer bytes, are not looked at.
     const auto same_step = [&](const Candidate& a, const Candidate& b) {
         return !ranking.small && a.excess == 0 && b.excess == 0 && a.time_ns == b.time_ns &&
                a.decisions.strategy == b.decisions.strategy;
     };
-    Found found = first_of(ranking);
     std::vector<size_t> fitting;  // simulated
     std::vector<bool> done(all.size(), false);
-    const auto skipped = [&](size_t i) {
+    const auto known = [&](size_t i) {
         return done[i] || std::any_of(fitting.begin(), fitting.end(),
                                       [&](size_t f) { return same_step(all[f], all[i]); });
     };
     int64_t ops = 0;
-    bool have = false;
-    PricedStep fastest;
-    for (size_t i = 0; i < all.size(); ++i) {
-        if (skipped(i)) continue;
+    for (size_t i = first; i < all.size(); ++i) {
+        if (known(i)) continue;
         const bool fits = have && fastest.evaluation.fits();
+        if (have && !fits && (!ranking.fits() || i >= kNearest)) break;
         if (static_cast<int64_t>(i) >= options.at_least && fits && ops >= options.op_budget) break;
-        if (i >= 8 && have && !fits) break;
         if (i >= ranking.sampled && (ranking.small || fits)) break;
         // Two at a time.
-        const bool two = options.at_least > 1 && i + 1 < all.size() && !same_step(all[i], all[i + 1]);
+        const bool two =
+            options.at_least > 1 && ranking.fits() && i + 1 < all.size() && !same_step(all[i], all[i + 1]);
         std::future<Result<PricedStep>> second;
-        if (two) second = std::async(std::launch::async, [&, i] { return exact(all[i + 1], false); });
+        if (two)
+            second = std::async(std::launch::async, [&, i] { return price_candidate(ranking, i + 1, heed); });
         std::vector<std::pair<size_t, Result<PricedStep>>> results;
-        results.emplace_back(i, exact(all[i], true));
+        results.emplace_back(i, price_candidate(ranking, i, ask));
         if (two) results.emplace_back(i + 1, second.get());
-        if (stopped || (options.go_on && !options.go_on())) return interrupted();
+        if (stopped || !asked()) return interrupted();
         for (auto& [index, result] : results) {
             if (!result) return tl::unexpected<Error>(result.error());
             done[index] = true;
             if (result->evaluation.fits()) fitting.push_back(index);
-            ++found.simulated;
             ops += static_cast<int64_t>(result->evaluation.ops);
-            if (have && !better_exact(result->evaluation, fastest.evaluation)) continue;
-            have = true;
-            found.plan = plan_of(all[index].decisions, ranking.budget, ranking.link_speed);
-            found.score = all[index].score;
-            fastest = std::move(*result);
+            take(index, std::move(*result));
         }
     }
     found.evaluation =

@@ -85,6 +85,9 @@ private:
     // Residency shares worth trying for a candidate that leaves them free: as much on the device as fits.
     std::vector<Decisions> residencies(Plan& plan, const Budget& budget);
     Plan plan_of(const Decisions& decisions, const Budget& budget, double link_speed) const;
+    Result<PricedStep> price_candidate(const Ranking& ranking, size_t index,
+                                       const std::function<bool()>& go_on);
+    Result<size_t> nearest_to_fit(const Ranking& ranking, const SearchOptions& options);
     // The best by sampling, not simulated.
     Found first_of(const Ranking& ranking) const;
     // Sets their times by simulating some chunks of each. Budgets do not change what a step takes: what an
