@@ -33,7 +33,8 @@ Result<int> run(Options o) {
 Command add_excerpt(CLI::App& root) {
     auto options = std::make_shared<Options>();
     CLI::App* app = root.add_subcommand(
-        "excerpt", "A part of a long timeline: the operations of some chunks, memory curves of the whole step");
+        "excerpt",
+        "A part of a long timeline: the operations of some chunks, memory curves of the whole step");
     app->footer(
         "Memory curves keep their peaks and fewer samples; traffic, results and plan stay whole. The app "
         "and\n"
