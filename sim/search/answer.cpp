@@ -10,6 +10,7 @@
 #include "base/guarded.h"
 #include "base/text.h"
 #include "search/gains.h"
+#include "search/interruption.h"
 #include "search/remedies.h"
 #include "search/search.h"
 #include "search/step.h"
@@ -35,8 +36,7 @@ Answer answer_of(Plan plan, Evaluation evaluation) {
 }
 
 Result<void> say(const AnswerOptions& options, const std::string& text) {
-    if (options.progress && !options.progress(text, -1.0))
-        return fail("", "interrupted", "", Fault::interrupted);
+    if (options.progress && !options.progress(text, -1.0)) return interruption();
     return {};
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "search/interruption.h"
 #include "search/parallel.h"
 #include "search/search.h"
 
@@ -208,7 +209,7 @@ Result<std::vector<Remedy>> remedies(const Scenario& scenario, const Answer& fou
         return !progress ||
                progress("trying " + names[i], static_cast<double>(i) / static_cast<double>(jobs.size()));
     });
-    if (!all) return fail("", "interrupted", "", Fault::interrupted);
+    if (!all) return interruption();
     std::vector<Ranked> fitting;  // equal ones in the order of the list
     for (auto outcome = outcomes.rbegin(); outcome != outcomes.rend(); ++outcome)
         if (*outcome) fitting.push_back(std::move(**outcome));

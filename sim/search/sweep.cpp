@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "search/answer.h"
+#include "search/interruption.h"
 #include "search/search.h"
 #include "strategy/strategy.h"
 
@@ -30,7 +31,7 @@ Result<std::vector<SweepPoint>> sweep(const Scenario& scenario, const std::vecto
             const std::string at = name + " at " + format_tokens(context);
             const double share = static_cast<double>(points.size()) / static_cast<double>(total);
             const auto go_on = [&] { return !progress || progress(at, share); };
-            if (!go_on()) return fail("", "interrupted", "", Fault::interrupted);
+            if (!go_on()) return interruption();
             Scenario s = scenario;
             s.plan.context = context;
             SweepPoint point;
