@@ -4,7 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include "simulate/simulated_step.h"
 #include "strategy/strategy.h"
+#include "timeline/step_statistics.h"
 
 namespace headroom {
 
@@ -43,21 +45,30 @@ Result<PricedStep> price(const Plan& plan, const SelectionSet& selections, const
     return step;
 }
 
-void add_statistics(Evaluation& evaluation, const Timeline& timeline) {
-    evaluation.statistics = statistics_of(timeline);
-    // Exact without the memory curve.
+namespace {
+
+// Exact without the memory curve.
+void take_peaks(Evaluation& evaluation) {
     for (size_t t = 0; t < kTiers; ++t) evaluation.statistics.peaks[t] = evaluation.tiers[t].peak;
 }
 
-Evaluation with_statistics(const Plan& plan, PricedStep step) {
-    add_statistics(step.evaluation, timeline_of(plan, step.program, std::move(step.simulation)));
+}  // namespace
+
+void add_statistics(Evaluation& evaluation, const Timeline& timeline) {
+    evaluation.statistics = statistics_of(timeline);
+    take_peaks(evaluation);
+}
+
+Evaluation with_statistics(PricedStep step) {
+    step.evaluation.statistics = step_statistics(SimulatedStep{step.program, step.simulation});
+    take_peaks(step.evaluation);
     return std::move(step.evaluation);
 }
 
 Result<Evaluation> evaluate(const Plan& plan, const SelectionSet& selections, bool statistics) {
     HEADROOM_TRY(PricedStep step, price(plan, selections));
     if (!statistics) return std::move(step.evaluation);
-    return with_statistics(plan, std::move(step));
+    return with_statistics(std::move(step));
 }
 
 Result<Evaluation> evaluate(const Plan& plan, bool statistics) {

@@ -49,8 +49,8 @@ struct PricedStep {
 // Cost: about 200 ns an op (lower and simulate).
 Result<PricedStep> price(const Plan& plan, const SelectionSet& selections,
                          const SimulateOptions& options = {});
-// With statistics. Cost: another 100 ns an op.
-Evaluation with_statistics(const Plan& plan, PricedStep step);
+// With statistics. Cost: another 50 ns an op.
+Evaluation with_statistics(PricedStep step);
 // Of the step that was evaluated, where its timeline is there.
 void add_statistics(Evaluation& evaluation, const Timeline& timeline);
 

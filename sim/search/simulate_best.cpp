@@ -114,7 +114,7 @@ Result<Found> Searcher::simulate_best(const Ranking& ranking, const SearchOption
         }
     }
     found.evaluation =
-        options.statistics ? with_statistics(found.plan, std::move(fastest)) : std::move(fastest.evaluation);
+        options.statistics ? with_statistics(std::move(fastest)) : std::move(fastest.evaluation);
     return found;
 }
 

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "simulate/simulate.h"
+#include "simulate/simulated_step.h"
 
 namespace headroom {
 namespace {
@@ -14,27 +15,6 @@ std::string rates_of(const Hardware& hardware) {
 std::string selection_source_of(const Plan& plan) {
     if (!plan.decisions.attention.sparse) return {};
     return plan.selection.recorded ? plan.selection.recorded->source : plan.selection.source;
-}
-
-std::vector<TimelineOp> ops_of(const Program& program, const Simulation& simulation) {
-    std::vector<TimelineOp> ops;
-    ops.reserve(program.size());
-    for (size_t i = 0; i < program.size(); ++i) {
-        const Op& op = program.ops[i];
-        const Work& work = program.works[op.work];
-        ops.push_back({.start_ns = simulation.start_ns[i],
-                       .end_ns = simulation.end_ns[i],
-                       .bytes = work.bytes,
-                       .flops = work.flops,
-                       .chunk = op.chunk,
-                       .layer = op.layer,
-                       .piece = op.piece,
-                       .kind = op.kind,
-                       .stream = op.stream,
-                       .pass = op.pass,
-                       .sequence = op.sequence});
-    }
-    return ops;
 }
 
 // What is live at the end of the step is told once more there: viewers draw a counter from sample to sample,
@@ -65,13 +45,15 @@ Timeline timeline_of(const Plan& plan, const Program& program, Simulation simula
     t.machine = plan.hardware.name;
     t.rates = rates_of(plan.hardware);
     t.capacity_bytes = {plan.budget.device.count(), plan.budget.host.count(), plan.budget.disk.count()};
-    t.ops = ops_of(program, simulation);
-    t.waits_begin.reserve(program.size() + 1);
+    const SimulatedStep step{program, simulation};
+    t.ops.reserve(step.size());
+    t.waits_begin.reserve(step.size() + 1);
     t.waits.reserve(num_edges(program.waits));
     t.waits_begin.push_back(0);
-    for (OpId op = 0; op < program.size(); ++op) {
-        const auto [begin, end] = adjacent_vertices(op, program.waits);
-        t.waits.insert(t.waits.end(), begin, end);
+    for (size_t id = 0; id < step.size(); ++id) {
+        t.ops.push_back(step.op(id));
+        const auto waits = step.waits(id);
+        t.waits.insert(t.waits.end(), waits.begin(), waits.end());
         t.waits_begin.push_back(static_cast<uint32_t>(t.waits.size()));
     }
     t.memory = std::move(simulation.memory);

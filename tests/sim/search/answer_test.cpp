@@ -59,7 +59,22 @@ TEST(Answer, ComesWithItsStep) {
         EXPECT_EQ(a.tiers[t].peak.time_ns, b.tiers[t].peak.time_ns);
         EXPECT_EQ(a.statistics.peaks[t].bytes, b.statistics.peaks[t].bytes);
     }
+    // One is of the timeline, the other of the program and its simulation.
+    EXPECT_EQ(a.statistics.duration_ns, b.statistics.duration_ns);
+    EXPECT_EQ(a.statistics.pass_ns, b.statistics.pass_ns);
     EXPECT_EQ(a.statistics.critical_path, b.statistics.critical_path);
+    EXPECT_EQ(a.statistics.critical_ns, b.statistics.critical_ns);
+    EXPECT_EQ(a.statistics.hidden_share, b.statistics.hidden_share);
+    for (size_t i = 0; i < kStreams; ++i) {
+        EXPECT_EQ(a.statistics.streams[i].busy_ns, b.statistics.streams[i].busy_ns) << i;
+        EXPECT_EQ(a.statistics.streams[i].hidden_ns, b.statistics.streams[i].hidden_ns) << i;
+        EXPECT_EQ(a.statistics.streams[i].flops, b.statistics.streams[i].flops) << i;
+    }
+    for (size_t k = 0; k < kOpKinds; ++k) {
+        EXPECT_EQ(a.statistics.kinds[k].count, b.statistics.kinds[k].count) << k;
+        EXPECT_EQ(a.statistics.kinds[k].total_ns, b.statistics.kinds[k].total_ns) << k;
+        EXPECT_EQ(a.statistics.kinds[k].bytes, b.statistics.kinds[k].bytes) << k;
+    }
     Plan wrong = found->plan;
     wrong.context = Tokens(0);
     EXPECT_FALSE(answer_step(wrong));

@@ -1,4 +1,4 @@
-#include "timeline/critical_path.h"
+#include "timeline/step_statistics.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
