@@ -159,8 +159,8 @@ int64_t Estimator::Pools::most(size_t tier, int64_t kv_device, int64_t kv_off, i
     return static_cast<int64_t>(most);
 }
 
-int64_t Estimator::need_bytes(size_t tier, const Plan& plan, const Group& g, const Pools& pools) {
-    const Homes& h = homes_of(plan);
+int64_t Estimator::need_bytes(size_t tier, const Plan& plan, const Group& g, const Homes& h,
+                              const Pools& pools) {
     const Decisions& d = plan.decisions;
     const int64_t n = plan.chunks(), layers = plan.model.layer_count();
     const Residency &kv = d.kv_residency, &gr = d.kv_gradient_residency;
@@ -199,8 +199,10 @@ const Estimator::Pools& Estimator::pools(const Plan& plan, Group& group) {
 
 std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan, Group& g) {
     if (!by_chunks(plan)) return g.whole_need;
+    const Homes& h = homes_of(plan);
+    const Pools& p = pools(plan, g);
     std::array<int64_t, kTiers> need{};
-    for (size_t t = 0; t < kTiers; ++t) need[t] = need_bytes(t, plan, g, pools(plan, g));
+    for (size_t t = 0; t < kTiers; ++t) need[t] = need_bytes(t, plan, g, h, p);
     return need;
 }
 
@@ -210,12 +212,12 @@ std::array<int64_t, kTiers> Estimator::need_bytes(const Plan& plan) {
 
 int64_t Estimator::device_bytes(const Plan& plan) {
     Group& g = group_of(plan);
-    return by_chunks(plan) ? need_bytes(0, plan, g, pools(plan, g)) : g.whole_need[0];
+    return by_chunks(plan) ? need_bytes(0, plan, g, homes_of(plan), pools(plan, g)) : g.whole_need[0];
 }
 
 int64_t Estimator::host_bytes(const Plan& plan, const Plan& like) {
     const Group& g = group_of(like);
-    return by_chunks(plan) ? need_bytes(1, plan, g, pools_of(plan, g)) : g.whole_need[1];
+    return by_chunks(plan) ? need_bytes(1, plan, g, homes_of(plan), pools_of(plan, g)) : g.whole_need[1];
 }
 
 Score Estimator::score(const Plan& plan) {

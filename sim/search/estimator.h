@@ -77,7 +77,8 @@ private:
     Pools pools_of(const Plan& plan, const Group& group);
     const Pools& pools(const Plan& plan, Group& group);
     std::array<int64_t, kTiers> need_bytes(const Plan& plan, Group& group);
-    int64_t need_bytes(size_t tier, const Plan& plan, const Group& group, const Pools& pools);
+    static int64_t need_bytes(size_t tier, const Plan& plan, const Group& group, const Homes& homes,
+                              const Pools& pools);
     Key group_key(const Plan& plan) const;
     const Homes& homes_of(const Plan& plan);
     // Shares of the loads that the page cache leaves in the fill pass and in the backward pass.
