@@ -170,6 +170,7 @@ Result<void> Training::read_input() {
     if (!o.resume.empty()) HEADROOM_CHECK(read_checkpoint());
     HEADROOM_TRY(tokens_, TokenSource::open(*plan_, static_cast<uint64_t>(o.seed), o.tokens));
     HEADROOM_CHECK(tokens_->check(steps_before(), o.steps));
+    HEADROOM_CHECK(cli::check_outputs(o));
     HEADROOM_CHECK(check_folder("--save-weights", o.save_weights));
     if (!o.disk.empty() && !fs::is_directory(o.disk))
         return fail("--disk", "'" + o.disk + "' is no folder", "a folder that can be written");

@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "cli/checks.h"
 #include "gui/app/main_window.h"
 #include "gui/model/document.h"
 #include "gui/view/views.h"
@@ -107,6 +108,10 @@ Result<void> export_timeline(const Document& document, const std::filesystem::pa
 }
 
 int run_export(const ExportRequest& request) {
+    if (request.view != "all") {
+        const Result<void> can = cli::check_output(request.output.string(), {request.input.string()});
+        if (!can) return say(can.error());
+    }
     MainWindow window;
     window.set_dark(request.dark);
     window.show();

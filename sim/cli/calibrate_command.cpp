@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/calibrate_options.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/engine_process.h"
 #include "cli/progress.h"
@@ -250,6 +251,7 @@ Result<int> check(const Options& o) {
 }
 
 Result<int> measure(const Options& o) {
+    HEADROOM_CHECK(check_output(o.output, {o.rows}));
     HEADROOM_TRY(const std::filesystem::path data, data_folder());
     std::string like = o.like;
     Listener heard;
@@ -308,7 +310,9 @@ Command add_calibrate(CLI::App& root) {
         "constants can be fitted again.\n\n"
         "Examples:\n  headroom calibrate -o mine.toml\n  headroom calibrate --refit mine.toml\n"
         "  headroom calibrate --check mine.toml");
-    app->add_option("-o,--output", options->output, "The hardware file to write")->type_name("NAME.toml");
+    app->add_option("-o,--output", options->output, "The hardware file to write")
+        ->check(named())
+        ->type_name("NAME.toml");
     add_calibrate_options(*app, options->measure);
     app->add_option("--like", options->like,
                     "The hardware that gives what cannot be measured: a shipped name or a file (default: by "
@@ -331,7 +335,7 @@ Command add_calibrate(CLI::App& root) {
         ->excludes(rows);
     refit->excludes(rows);
     app->add_option("--tolerance", options->tolerance, "Of --check: how far apart a point may be")
-        ->check(CLI::Range(0.0, 10.0));
+        ->check(within(0, 10));
     return {app, [options] { return run(*options); }};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "timeline/excerpt.h"
 
@@ -19,6 +20,7 @@ struct Options {
 Result<int> run(Options o) {
     std::sort(o.chunks.begin(), o.chunks.end());
     o.chunks.erase(std::unique(o.chunks.begin(), o.chunks.end()), o.chunks.end());
+    HEADROOM_CHECK(check_output(o.output, {o.timeline}));
     HEADROOM_TRY(const Timeline whole, read_timeline(o.timeline));
     HEADROOM_TRY(const Timeline part, excerpt(whole, {o.chunks, o.instants}, o.timeline));
     HEADROOM_CHECK(write_timeline(part, o.output));
@@ -46,6 +48,15 @@ Command add_excerpt(CLI::App& root) {
     app->add_option("--chunks", options->chunks, "Whose operations are kept: numbers, by commas")
         ->required()
         ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                uint32_t chunk = 0;
+                return CLI::detail::lexical_cast(text, chunk) && text[0] != '-'
+                           ? std::string()
+                           : "'" + text + "'; allowed: numbers of chunks, 0 upwards, by commas";
+            },
+            ""))
         ->type_name("CHUNKS");
     app->add_option(
            "--instants", options->instants,
@@ -53,6 +64,7 @@ Command add_excerpt(CLI::App& root) {
         ->check(CLI::Range(1, 100'000'000));
     app->add_option("-o,--output", options->output, "The excerpt, *.trace.json.gz")
         ->required()
+        ->check(named())
         ->type_name("FILE");
     return {app, [options] { return run(*options); }};
 }

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/engine_process.h"
 #include "cli/fidelity_runs.h"
@@ -136,12 +137,13 @@ Command add_fidelity(CLI::App& root) {
         ->required()
         ->type_name("FOLDER");
     app->add_option("--only", o->only, "Only these plans and ladders; one that has been run is run again")
+        ->allow_extra_args(false)
         ->type_name("NAME");
     app->add_option("--device", o->device, "Where: cuda or cpu")->check(CLI::IsMember({"cuda", "cpu"}));
     auto* resume = app->add_flag("--resume", o->resume, "Go on with the plans that the folder has no run of");
     app->add_option("--budget-seconds", o->budget_seconds,
                     "Leave out a plan that is not expected to end within this time from the start")
-        ->check(CLI::PositiveNumber)
+        ->check(within(0, 1e9))
         ->type_name("SECONDS");
     auto* predict = app->add_flag("--predict", o->predict_only, "Write the predictions, run nothing");
     app->add_flag("--replay", o->replay,

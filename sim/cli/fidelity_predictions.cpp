@@ -1,5 +1,6 @@
 // What a suite's plans are predicted to do: before they run, and again from what is kept of the runs.
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <memory>
 #include <utility>
@@ -174,6 +175,14 @@ Result<void> FidelityRuns::replay() {
         }
         results_.ladders.push_back(std::move(l));
     }
+    const auto has_run = [](const Entry& e) { return e.run.has_value(); };
+    const bool any = std::any_of(results_.entries.begin(), results_.entries.end(), has_run) ||
+                     std::any_of(results_.ladders.begin(), results_.ladders.end(), [&](const auto& l) {
+                         return std::any_of(l.rungs.begin(), l.rungs.end(), has_run);
+                     });
+    if (!any)
+        return fail(options_.folder, "no run of this suite is there",
+                    "a folder that `headroom fidelity` ran it into");
     HEADROOM_TRY(results_.sets, folder_.sets());
     say_selection();
     return write_table();

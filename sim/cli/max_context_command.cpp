@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -18,6 +19,7 @@ struct Options {
 };
 
 Result<int> run(const Options& o) {
+    HEADROOM_CHECK(check_output(o.output, {o.scenario.path}));
     HEADROOM_TRY(const Scenario scenario, o.scenario.read());
     Result<MaxContext> result = [&] {
         ProgressLine progress(o.quiet);
@@ -62,6 +64,7 @@ Command add_max_context(CLI::App& root) {
     options->scenario.add_to(*app);
     app->add_flag("--json", options->json, "The answer as JSON (units in the keys)");
     app->add_option("-o,--output", options->output, "Write the plan at that context to this file")
+        ->check(named())
         ->type_name("FILE");
     app->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
     return {app, [options] { return run(*options); }};

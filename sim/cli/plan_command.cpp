@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -17,6 +18,7 @@ struct Options {
 };
 
 Result<int> run(const Options& o) {
+    HEADROOM_CHECK(check_output(o.output, {o.scenario.path}));
     HEADROOM_TRY(const Scenario scenario, o.scenario.read());
     AnswerOptions options;
     options.gains = !o.no_gains;
@@ -52,6 +54,7 @@ Command add_plan(CLI::App& root) {
     app->add_flag("--json", options->json, "The answer as JSON (units in the keys)");
     app->add_option("-o,--output", options->output,
                     "Write the plan to this file (plan.json, for simulate and run)")
+        ->check(named())
         ->type_name("FILE");
     app->add_flag("--no-gains", options->no_gains, "Leave out what more of each budget would buy");
     app->add_flag("--no-remedies", options->no_remedies,

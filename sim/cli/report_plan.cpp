@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -210,7 +211,7 @@ std::string report_text(const Answer& a) {
     text += verdict_text(a) + "\n\n" + tiers_text(e) + "\n";
 
     text += fmt::format("step        {}   {} tokens/s   MFU {:.1f} %\n", seconds(e.step_ns),
-                        format_integer(static_cast<int64_t>(a.tokens_per_second)), 100 * a.mfu);
+                        format_integer(std::llround(a.tokens_per_second)), 100 * a.mfu);
     text += fmt::format("            fill {}, gradient {}, update {}\n",
                         seconds(s.pass_ns[static_cast<size_t>(Pass::fill)]),
                         seconds(s.pass_ns[static_cast<size_t>(Pass::gradient)]),

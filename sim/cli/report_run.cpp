@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -43,7 +44,7 @@ std::string start(const Json& e) {
 
 std::string speed(const Json& e) {
     std::string line =
-        fmt::format("{} tokens/s", format_integer(static_cast<int64_t>(number(e, "tokens_per_second"))));
+        fmt::format("{} tokens/s", format_integer(std::llround(number(e, "tokens_per_second"))));
     if (e.contains("mfu")) line += fmt::format(", MFU {:.1f} %", 100 * number(e, "mfu"));
     if (e.contains("device_used_bytes"))
         line += fmt::format(", device memory in use {}", gib(number(e, "device_used_bytes")));

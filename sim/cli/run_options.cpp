@@ -1,13 +1,17 @@
 #include "cli/run_options.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+
+#include "cli/checks.h"
 
 namespace headroom::cli {
 namespace {
 
 void add_optimizer_options(CLI::App& app, RunOptions& o) {
     const auto rate = [&](const char* name, double& value, const char* help) {
-        app.add_option(name, value, help)->check(CLI::Range(0.0, 1e6));
+        app.add_option(name, value, help)->check(within(0, 1e6));
     };
     const auto share = [&](const char* name, double& value, const char* help) {
         app.add_option(name, value, help)
@@ -31,7 +35,7 @@ void add_optimizer_options(CLI::App& app, RunOptions& o) {
     rate("--min-learning-rate", o.min_learning_rate, "The least of the schedule");
     share("--beta1", o.beta1, "Of AdamW: what stays of the first moment in a step");
     share("--beta2", o.beta2, "Of AdamW: what stays of the second moment in a step");
-    app.add_option("--epsilon", o.epsilon, "Of AdamW")->check(CLI::Range(1e-30, 1.0));
+    app.add_option("--epsilon", o.epsilon, "Of AdamW")->check(within(1e-30, 1));
     rate("--weight-decay", o.weight_decay, "Of AdamW, times the learning rate");
     rate("--clip-norm", o.clip_norm, "Gradients are scaled so that their norm is at most this; 0: never");
 }
@@ -46,7 +50,7 @@ void add_run_options(CLI::App& app, RunOptions& o) {
     app.add_option("--steps", o.steps, "Training steps; the last one is written")
         ->check(CLI::Range(1, 1'000'000));
     app.add_option("--seed", o.seed, "Of rounding, and of weights and tokens that no file gives")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
     app.add_option(
            "--weights", o.weights,
            "Begin with these weights: a .safetensors file, a model.safetensors.index.json, or a folder "
@@ -94,13 +98,21 @@ void add_run_options(CLI::App& app, RunOptions& o) {
         ->check(CLI::IsMember({"auto", "graph", "aten"}));
     app.add_flag("--no-device-check", o.no_device_check,
                  "Do not ask whether the device's memory is enough: the first allocation that fails says so");
-    app.add_option("-o,--output", o.output, "The measured timeline, *.trace.json.gz")->type_name("FILE");
+    app.add_option("-o,--output", o.output, "The measured timeline, *.trace.json.gz")
+        ->check(named())
+        ->type_name("FILE");
     app.add_flag("--json", o.json, "Progress and results as JSON lines on stdout, not as text");
     app.parse_complete_callback([&app, &o] {
         for (const CLI::Option* option : app.get_options())
             if (option->count() > 0 && !option->get_lnames().empty())
                 o.given.insert(option->get_lnames().front());
     });
+}
+
+Result<void> check_outputs(const RunOptions& o) {
+    const std::vector<std::string> read{o.plan, o.weights, o.tokens};
+    HEADROOM_CHECK(check_output(o.output, read));
+    return check_output(o.record_selection, read);
 }
 
 std::vector<std::string> words_of(const CLI::App& app) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace CLI {
 class App;
 }
@@ -34,6 +36,10 @@ struct RunOptions {
 
 // Declares them on a subcommand, with help and ranges. `options` must outlive the parsing.
 void add_run_options(CLI::App& app, RunOptions& options);
+
+// Whether the files that a run writes at its end can be written, and are none of those that it reads; asked
+// before it begins. Error: bad_input.
+Result<void> check_outputs(const RunOptions& options);
 
 // The words that say again what was parsed by `app`: for the program that takes the same options.
 std::vector<std::string> words_of(const CLI::App& app);

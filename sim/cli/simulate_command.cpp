@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -16,6 +17,7 @@ struct Options {
 };
 
 Result<int> run(const Options& o) {
+    HEADROOM_CHECK(check_output(o.output, {o.plan}));
     HEADROOM_TRY(const Plan plan, read_plan(o.plan));
     HEADROOM_CHECK(check_plan(plan, o.plan));
     Result<Timeline> predicted = [&] {
@@ -59,6 +61,7 @@ Command add_simulate(CLI::App& root) {
         ->type_name("PLAN");
     app->add_option("-o,--output", options->output, "The timeline, *.trace.json.gz")
         ->required()
+        ->check(named())
         ->type_name("FILE");
     app->add_flag("--json", options->json, "The answer as JSON (units in the keys)");
     app->add_flag("-q,--quiet", options->quiet, "No progress on stderr");

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -60,6 +62,9 @@ Result<std::vector<std::string>> parse_strategies(const std::string& text) {
 }
 
 Result<int> run(const Options& o) {
+    HEADROOM_CHECK(check_output(o.csv, {o.scenario.path}));
+    HEADROOM_CHECK(check_output(o.plot, {o.scenario.path}));
+    if (!o.csv.empty() && o.csv == o.plot) return fail("--plot", "the file of --csv", "another file");
     HEADROOM_TRY(const Scenario scenario, o.scenario.read());
     HEADROOM_TRY(const std::vector<Tokens> contexts, parse_contexts(o.contexts));
     HEADROOM_TRY(const std::vector<std::string> names, parse_strategies(o.strategies));
@@ -101,7 +106,7 @@ std::string sweep_text(const std::vector<SweepPoint>& points) {
         text += fmt::format("{:<16}{:>10}{:>14}{:>14}{:>12}{:>14}{:>10}{:>6.1f} %  {}\n", p.strategy,
                             format_tokens(p.context), gib(p.need_bytes[0]), gib(p.need_bytes[1]),
                             gib(p.need_bytes[2]), format_time(Nanoseconds(p.step_ns)),
-                            format_integer(static_cast<int64_t>(p.tokens_per_second)), 100 * p.mfu,
+                            format_integer(std::llround(p.tokens_per_second)), 100 * p.mfu,
                             p.fits ? "fits" : "does not fit");
     }
     return text;
@@ -166,8 +171,9 @@ Command add_sweep(CLI::App& root) {
     app->add_option("--strategies", options->strategies, "'all', or some: chunked,layer-major")
         ->capture_default_str()
         ->type_name("NAMES");
-    app->add_option("--csv", options->csv, "Write the points as CSV")->type_name("FILE");
+    app->add_option("--csv", options->csv, "Write the points as CSV")->check(named())->type_name("FILE");
     app->add_option("--plot", options->plot, "Write a plot of memory and time against context as SVG")
+        ->check(named())
         ->type_name("FILE");
     app->add_flag("--json", options->json, "The points as JSON (units in the keys)");
     app->add_flag("-q,--quiet", options->quiet, "No progress on stderr");

@@ -9,7 +9,7 @@ namespace {
 constexpr double kMicro = 1e-6, kGiga = 1e9;
 // Counts that are no size of an operand: pieces, bytes.
 constexpr Bounds kCount{1, 1e15, "a whole number from 1 to 1e15"};
-constexpr Bounds kSpread{0, 1000, "a number from 0 to 1000"};
+constexpr Bounds kSpread{0, 1e6, "a number from 0 to 1000000"};
 
 void read_use(FieldReader& f, RowUse& out) {
     size_t index = static_cast<size_t>(out);

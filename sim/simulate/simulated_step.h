@@ -1,7 +1,7 @@
 // A program beside its simulation, seen as ops with times (a Step of timeline/step_statistics.h).
 #pragma once
 
-#include <ranges>
+#include <boost/graph/graph_traits.hpp>
 
 #include "program/program.h"
 #include "simulate/simulate.h"
@@ -29,9 +29,15 @@ struct SimulatedStep {
                 .pass = op.pass,
                 .sequence = op.sequence};
     }
-    auto waits(size_t id) const {
-        const auto [begin, end] = adjacent_vertices(static_cast<OpId>(id), program.waits);
-        return std::ranges::subrange(begin, end);
+    using Wait = boost::graph_traits<WaitGraph>::adjacency_iterator;
+    struct Waits {
+        Wait first, last;
+        Wait begin() const { return first; }
+        Wait end() const { return last; }
+    };
+    Waits waits(size_t id) const {
+        const auto [first, last] = adjacent_vertices(static_cast<OpId>(id), program.waits);
+        return {first, last};
     }
 };
 

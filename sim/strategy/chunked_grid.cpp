@@ -9,13 +9,7 @@ Result<void> check_chunked(const Plan& plan) {
                     std::to_string(d.ring_ranks) + " with strategy '" + d.strategy + "'",
                     "1 (ring attention is the strategy 'ring')");
     }
-    for (const auto& [key, home] : {std::pair{"weights_home", d.weights_home},
-                                    {"gradients_home", d.gradients_home},
-                                    {"states_home", d.states_home}}) {
-        if (home != Home::ranks) continue;
-        return fail("key 'plan." + std::string(key) + "'", "'ranks' with strategy '" + d.strategy + "'",
-                    "'device' or 'host' (sharding goes over the ranks of a ring)");
-    }
+    HEADROOM_CHECK(check_no_shards(d));
     if (d.wavefront > 1 && d.fill_head) {
         return fail("key 'plan.wavefront'", "2 together with 'fill_head'", "1, or no head in the fill pass");
     }

@@ -83,4 +83,15 @@ void travel_options(Grid& grid, const Scenario& scenario, bool in_pieces) {
     grid.option("page_copy", &Decisions::page_copy, std::vector<PageCopy>{PageCopy::batch, PageCopy::gather});
 }
 
+Result<void> check_no_shards(const Decisions& d) {
+    for (const auto& [key, home] : {std::pair{"weights_home", d.weights_home},
+                                    {"gradients_home", d.gradients_home},
+                                    {"states_home", d.states_home}}) {
+        if (home != Home::ranks) continue;
+        return fail("key 'plan." + std::string(key) + "'", "'ranks' with strategy '" + d.strategy + "'",
+                    "'device' or 'host' (sharding goes over the ranks of a ring)");
+    }
+    return {};
+}
+
 }  // namespace headroom

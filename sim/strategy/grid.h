@@ -53,4 +53,7 @@ void home_options(Grid& grid, const Scenario& scenario, bool sharded);
 // pieces, whose size matters.
 void travel_options(Grid& grid, const Scenario& scenario, bool in_pieces);
 
+// No home 'ranks': parameters are sharded over the ranks of a ring alone.
+Result<void> check_no_shards(const Decisions& decisions);
+
 }  // namespace headroom

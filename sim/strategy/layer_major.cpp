@@ -22,6 +22,7 @@ public:
         };
         if (d.tensor_ranks != 1) return refuse("tensor_ranks", std::to_string(d.tensor_ranks), "1");
         if (d.ring_ranks != 1) return refuse("ring_ranks", std::to_string(d.ring_ranks), "1");
+        HEADROOM_CHECK(check_no_shards(d));
         if (d.attention.sparse) return refuse("attention", "'sparse'", "'dense'");
         if (d.activations == Activations::keep) {
             return refuse("activations", "'keep'", "'checkpoint_device' or 'checkpoint_host'");

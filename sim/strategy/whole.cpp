@@ -57,6 +57,7 @@ public:
                         std::to_string(ranks) + " with strategy 'whole-sequence'",
                         "1 (several GPUs: 'ring' or 'tensor-parallel')");
         }
+        HEADROOM_CHECK(check_no_shards(plan.decisions));
         return check_one_chunk(plan);
     }
     void candidates(const Scenario& scenario,

@@ -133,6 +133,8 @@ TEST(Export, WhatIsWrongIsSaidWithItsExitCode) {
         {{"--export", "verdict", "--size", "7", "-o", file, kScenario}, "--size"},
         {{"--export", "verdict", "--scale", "x", "-o", file, kScenario}, "--scale"},
         {{"--export", "verdict", "-o", file, "/nowhere.toml"}, "/nowhere.toml"},
+        {{"--export", "verdict", "-o", "/proc/nowhere/a.png", kScenario}, "folder is not there"},
+        {{"--export", "timeline", "-o", kScenario, kScenario}, "another file"},
         {{"--unknown"}, "unknown"},
         {{kScenario, kScenario}, "more than one"}};
     for (const auto& [words, key] : wrong) {
@@ -141,7 +143,7 @@ TEST(Export, WhatIsWrongIsSaidWithItsExitCode) {
         EXPECT_TRUE(ran.said.contains(key)) << ran.said.toStdString();
     }
     EXPECT_FALSE(QFile::exists(file));
-    const Ran unwritable = run({"--export", "verdict", "-o", "/proc/nowhere/a.png", kScenario});
+    const Ran unwritable = run({"--export", "verdict", "-o", "/proc/a.png", kScenario});
     EXPECT_EQ(unwritable.code, 5) << unwritable.said.toStdString();
 }
 

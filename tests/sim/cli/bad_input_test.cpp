@@ -288,16 +288,61 @@ TEST_F(BadInput, OutputsThatCannotBeWritten) {
         all.push_back(output);
         return run(all);
     };
-    expect_line(with("missing/plan.json"), 5, {"missing/plan.json"}, "missing folder");
-    expect_line(with("."), 5, {}, "a folder");
+    expect_line(with("missing/plan.json"), 2, {"missing/plan.json", "folder is not there"}, "missing folder");
+    expect_line(with("."), 2, {"is a folder"}, "a folder");
+    expect_line(with(""), 2, {"--output", "empty name"}, "an empty name");
     expect_line(with("/dev/full"), 5, {"/dev/full", "No space left"}, "full disk");
     expect_line(
-        run({"sweep", "qwen2.5-7b-8k-oomb-dense-h200", "--context", "8Ki", "-q", "--csv", "no/x.csv"}), 5,
+        run({"sweep", "qwen2.5-7b-8k-oomb-dense-h200", "--context", "8Ki", "-q", "--csv", "no/x.csv"}), 2,
         {"no/x.csv"}, "csv");
     expect_line(
-        run({"sweep", "qwen2.5-7b-8k-oomb-dense-h200", "--context", "8Ki", "-q", "--plot", "no/x.svg"}), 5,
+        run({"sweep", "qwen2.5-7b-8k-oomb-dense-h200", "--context", "8Ki", "-q", "--plot", "no/x.svg"}), 2,
         {"no/x.svg"}, "svg");
     EXPECT_EQ(names(), std::vector<std::string>{}) << "nothing is left behind";
+}
+
+// What is read is not written over: the user's scenario, plan or timeline would be gone.
+TEST_F(BadInput, AnOutputThatIsAnInputIsRefused) {
+    const std::string scenario = "model = \"tiny-qwen2\"\nhardware = \"cpu\"\ncontext = \"2Ki\"\n";
+    ASSERT_TRUE(write_file(folder_ / "s.toml", scenario));
+    expect_line(run({"plan", "s.toml", "-q", "-o", "./s.toml"}), 2, {"s.toml", "another file"}, "plan");
+    expect_line(run({"max-context", "s.toml", "-q", "-o", "s.toml"}), 2, {"another file"}, "max-context");
+    expect_line(run({"sweep", "s.toml", "--context", "2Ki", "-q", "--csv", "s.toml"}), 2, {"another file"},
+                "csv");
+    expect_line(run({"sweep", "s.toml", "--context", "2Ki", "-q", "--csv", "x", "--plot", "x"}), 2,
+                {"--plot", "another file"}, "two in one");
+    EXPECT_EQ(*read_file(folder_ / "s.toml", kMiB), scenario);
+    ASSERT_EQ(run({"plan", "s.toml", "-q", "--no-gains", "-o", "p.json"}).code, 0);
+    const std::string plan = *read_file(folder_ / "p.json", kMiB);
+    expect_line(run({"simulate", "p.json", "-q", "-o", "p.json"}), 2, {"another file"}, "simulate");
+    EXPECT_EQ(*read_file(folder_ / "p.json", kMiB), plan);
+    ASSERT_EQ(run({"simulate", "p.json", "-q", "-o", "t.trace.json.gz"}).code, 0);
+    const std::string timeline = *read_file(folder_ / "t.trace.json.gz", kMiB);
+    expect_line(run({"excerpt", "t.trace.json.gz", "--chunks", "0", "-o", "t.trace.json.gz"}), 2,
+                {"another file"}, "excerpt");
+    EXPECT_EQ(*read_file(folder_ / "t.trace.json.gz", kMiB), timeline);
+}
+
+// Shards need the ranks of a ring; on one GPU there was a division by none.
+TEST_F(BadInput, ShardsOnOneGpuAreRefused) {
+    for (const char* home : {"weights_home", "gradients_home", "states_home"}) {
+        for (const char* strategy : {"chunked", "whole-sequence", "layer-major"}) {
+            expect_line(run({"plan", "llama-3.1-8b-16k-full-rtx4090", "-q", "--set",
+                             std::string("plan.") + home + "=ranks", "--set",
+                             std::string("plan.strategy=") + strategy}),
+                        2, {home, "'device' or 'host'"}, strategy);
+        }
+    }
+}
+
+TEST_F(BadInput, NumbersThatAreNoneAreRefused) {
+    for (const char* option : {"--learning-rate", "--epsilon", "--clip-norm", "--weight-decay"})
+        expect_line(run({"run", "p.json", option, "nan"}), 2, {option, "'nan'"}, option);
+    expect_line(run({"run", "p.json", "--seed", "-1"}), 2, {"--seed", "-1"}, "seed");
+    expect_line(run({"fidelity", "cpu", "-o", "x", "--budget-seconds", "nan"}), 2, {"--budget-seconds"},
+                "budget");
+    expect_line(run({"excerpt", "--chunks", "abc", "t.json", "-o", "x"}), 2, {"--chunks", "'abc'"}, "chunks");
+    expect_line(run({"fidelity", "cpu", "-o", "x", "--replay"}), 2, {"x", "no run"}, "replay");
 }
 
 TEST_F(BadInput, AFullDiskUnderStdout) {
