@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/guarded.h"
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/command.h"
@@ -24,11 +25,7 @@ Result<int> run(const Options& o) {
         ProgressLine progress(o.quiet);
         SimulateOptions options;
         options.progress = [&](double share) { return progress("simulating", share); };
-        try {
-            return predict(plan, options);
-        } catch (const Overflow& e) {
-            return Result<Timeline>(fail(o.plan, e.what(), "smaller sizes"));
-        }
+        return guarded(o.plan, [&] { return predict(plan, options); });
     }();
     HEADROOM_TRY(const Timeline timeline, std::move(predicted));
     HEADROOM_CHECK(write_timeline(timeline, o.output));

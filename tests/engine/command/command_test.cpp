@@ -126,6 +126,19 @@ TEST_F(EngineCommand, APlanLargerThanTheMachineIsToldBeforeAnythingIsAllocated) 
     EXPECT_EQ(in_folder(), std::vector<std::string>{"plan.json"});
 }
 
+// A step of minutes is not trained for a timeline that cannot be written, nor for one that would replace its
+// plan.
+TEST_F(EngineCommand, OutputsAreLookedAtBeforeAStepIsTrained) {
+    for (const char* output : {"missing/t.trace.json.gz", "plan.json", "./plan.json"}) {
+        const Outcome o = run({"--steps", "100000", "-o", output});
+        EXPECT_EQ(o.code, 2) << output;
+        EXPECT_NE(o.err.find(output), std::string::npos) << o.err;
+        EXPECT_EQ(o.out, "") << output;
+        EXPECT_EQ(in_folder(), std::vector<std::string>{"plan.json"});
+    }
+    EXPECT_TRUE(read_plan(at("plan.json")));
+}
+
 TEST_F(EngineCommand, PagesOnDiskHaveAFileThatNobodySees) {
     options(training_plan());
     const Outcome host = run({"--steps", "2"});
