@@ -92,7 +92,7 @@ void Executor::State::copy_by_kernel(const std::vector<std::pair<std::byte*, std
                                      int64_t most_blocks) {
     const auto count = static_cast<int64_t>(pieces.size());
     if (count == 0) return;
-    std::byte* const list = next_list(2 * count * 8);
+    std::byte* const list = next_list(copy_list_bytes(ceil_div(count, 2)));
     auto* const from = reinterpret_cast<int64_t*>(list);
     for (int64_t i = 0; i < count; ++i) {
         from[i] = reinterpret_cast<int64_t>(pieces[static_cast<size_t>(i)].second);
@@ -133,7 +133,7 @@ void Executor::State::gather_selected() {
     const int64_t parts = units_.kv, count = rows.numel() * parts;
     const int32_t* page = rows.const_data_ptr<int32_t>();
     const bool packs = packs_pages(plan);
-    const int64_t list_bytes = (packs ? 6 : 4) * count * 8;
+    const int64_t list_bytes = gather_list_bytes(count, packs);
     auto* const from = reinterpret_cast<int64_t*>(next_list(list_bytes));
     int64_t *const to = from + 2 * count, *const scales = to + 2 * count;
     auto* const gathered = data(need("gathered pages"));
@@ -239,7 +239,7 @@ Result<void> Executor::State::sum_selected() {
     const int64_t parts = units_.gradient, distinct = static_cast<int64_t>(e.pages.size()) * parts,
                   count = static_cast<int64_t>(e.entries.size()) * parts;
     const Residency& home = plan.decisions.kv_gradient_residency;
-    const int64_t list_bytes = distinct * (2 * 8 + 4 + 1) + 4 + count * 4;
+    const int64_t list_bytes = sum_list_bytes(distinct, count);
     std::byte* const list = next_list(list_bytes);
     auto* const to = reinterpret_cast<int64_t*>(list);
     auto* const begin = reinterpret_cast<int32_t*>(to + 2 * distinct);
@@ -309,7 +309,7 @@ void Executor::State::add_own_selected_sums() {
         return unit_in(own_gradient_slots_.last_slot(), (p - first) * parts + part, half);
     };
     const int64_t most = 2 * pages * parts;
-    const int64_t list_bytes = most * (2 * 8 + 4);
+    const int64_t list_bytes = own_sum_list_bytes(pages * parts);
     auto* const from = reinterpret_cast<int64_t*>(next_list(list_bytes));
     int64_t* const to = from + most;
     auto* const tokens = reinterpret_cast<int32_t*>(to + most);

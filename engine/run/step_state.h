@@ -22,6 +22,7 @@
 #include "memory/page_file.h"
 #include "program/layer.h"
 #include "program/page_cache.h"
+#include "program/page_lists.h"
 #include "program/page_traffic.h"
 #include "program/page_units.h"
 #include "program/past_pieces.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "program/page_lists.h"
 #include "program/page_units.h"
 #include "program/selection_scratch.h"
 
@@ -81,11 +82,16 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         const int64_t selections = selection_layout(plan).bytes(layers_);
         builder.buffer("selections", Tier::device, Category::selection, selections);
         builder.buffer("host selections", Tier::host, Category::selection, selections);
-        // Source and target of K and of V of each unit of each page that is selected, or of the chunk's own;
-        // and their scales.
-        const int64_t list = round_up(std::max(gathered_pages, pages_of(chunk)) *
-                                          std::max(kv_units_, gradient_units_) * (packs ? 6 : 4) * 8,
-                                      kAlignment);
+        const int64_t own_pages = pages_of(chunk), emitted = gathered_pages * gradient_units_;
+        // Beside the pages that a chunk selects, those that the page cache gives up for them.
+        const int64_t travelling =
+            std::max(bound + std::min(bound, cache_pages(plan).gradient), own_pages) *
+            std::max(kv_units_, gradient_units_);
+        const int64_t list =
+            round_up(std::max({gather_list_bytes(gathered_pages * kv_units_, packs),
+                               sum_list_bytes(bound * gradient_units_, emitted),
+                               own_sum_list_bytes(own_pages * gradient_units_), copy_list_bytes(travelling)}),
+                     kAlignment);
         builder.buffer("page lists", Tier::host, Category::page_tables, kPageLists * list);
         // The one in work: many thread blocks read each of its entries.
         builder.buffer("page list", Tier::device, Category::page_tables, list);

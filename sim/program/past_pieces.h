@@ -8,10 +8,6 @@
 
 namespace headroom {
 
-// Lists of pages (addresses of what a kernel gathers or sums) that wait for their kernels on the host, each
-// as large as one chunk and layer can need: so far the host runs ahead of the device.
-inline constexpr int64_t kPageLists = 64;
-
 // Buffers on the host that pages pass through on their way from and to the disk, used in turn by each load
 // and each store of a plan that has pages there. Aligned as direct access to a disk asks for.
 inline constexpr int64_t kDiskBounceSlots = 2;

@@ -222,6 +222,20 @@ TEST(Truth, SelectedPages) {
     EXPECT_LT(errors_of(half).whole, 3e-2);
 }
 
+// The longest of the lists of pages may be that of the chunk's own sums, or that of what the cache gives up.
+TEST(Truth, ChunksOfMorePagesThanASelection) {
+    const int64_t page = 8 * 2 * 32 * 8;  // bytes of K and V, or of dK and dV
+    for (const int64_t cached : {0, 8, 12}) {
+        for (const PageCopy copy : {PageCopy::batch, PageCopy::gather}) {
+            Plan plan = sparse(small_plan(kFamilies[0], Dtype::fp64, 500, 128, 8), 16, 128, 1, 2);
+            plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = {0, 0, 0};
+            plan.decisions.page_cache = Bytes(3 * cached * 2 * page);
+            plan.decisions.page_copy = copy;
+            EXPECT_LT(worst_error(plan), 1e-10) << cached << " pages cached";
+        }
+    }
+}
+
 // What travels is what the program says of the selection that was made, to the byte.
 void expect_planned_traffic(const SmallRun& run, const StepResult& result, const std::string& what) {
     Plan seen = run.plan;
