@@ -19,6 +19,7 @@ constexpr std::array<Parameter, 4> kParameters = {
 constexpr int kHalvings = 6;
 constexpr int64_t kDrawnChunks = 256;
 constexpr double kNearZero = 1e-4;
+constexpr double kWaiting = 10;  // memory goes by it, traffic by the others
 
 bool chooses_by_block(const SelectionCase& c) {
     return c.attention.block < c.chunk_tokens;
@@ -53,7 +54,8 @@ double misfit(SelectionModel model, std::span<const SelectionCase> cases) {
         }
         sum += squared(mean.shared, c.shared);
         if (chooses_by_block(c)) sum += squared(mean.distinct, c.distinct);
-        if (knows_touched(c)) sum += squared(mean.touched, c.touched) + squared(mean.waiting, c.waiting);
+        if (knows_touched(c)) 
+            sum += squared(mean.touched, c.touched) + kWaiting * squared(mean.waiting, c.waiting);
     }
     return sum;
 }
