@@ -32,7 +32,9 @@ Result<void> PageTable::take(PageKind kind, int64_t layer, int64_t page) {
     if (live_ + parts(kind) > units_) {
         return fail(name_,
                     std::to_string(units_) + " units, all but " + std::to_string(units_ - live_) + " in use",
-                    "what the plan's program takes at once", Fault::run_failed);
+                    "what the plan's program takes at once, with selection.spread of its scenario beyond "
+                    "what was drawn",
+                    Fault::run_failed);
     }
     const size_t first = at(kind, layer, page);
     for (size_t i = first; i < first + static_cast<size_t>(parts(kind)); ++i) {

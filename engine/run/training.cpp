@@ -330,7 +330,9 @@ Result<void> Training::finish() {
         seen.selection.recorded = std::make_shared<RecordedSelection>(std::move(made));
     }
     if (!o.record_selection.empty()) {
-        HEADROOM_CHECK(write_file(o.record_selection, write_selection(*seen.selection.recorded)));
+        const std::string text = write_selection(*seen.selection.recorded);
+        HEADROOM_CHECK(
+            write_file(o.record_selection, o.record_selection.ends_with(".gz") ? gzip(text) : text));
         say_({{"event", "written"}, {"selection", o.record_selection}});
     }
     if (!o.output.empty()) {

@@ -112,6 +112,10 @@ int run_export(const ExportRequest& request) {
         const Result<void> can = cli::check_output(request.output.string(), {request.input.string()});
         if (!can) return say(can.error());
     }
+    if (request.view == "timeline" && request.output.extension() != ".gz")
+        return say(Error{Fault::bad_input, request.output.string(),
+                         "'" + request.output.extension().string() + "' is no format of a timeline",
+                         "a name that ends in .trace.json.gz"});
     MainWindow window;
     window.set_dark(request.dark);
     window.show();

@@ -240,9 +240,9 @@ std::string report_text(const Answer& a) {
         if (fill.chunks_layers > 0) {
             text += fmt::format(
                 "pages       a chunk reads {:.0f} distinct pages of a layer (most: {}); model of selections: "
-                "{}\n",
+                "{}; room for {:.0f} % more gradient pages than it draws\n",
                 static_cast<double>(fill.selected) / static_cast<double>(fill.chunks_layers),
-                fill.most_selected, p.selection.source);
+                fill.most_selected, p.selection.source, 100 * p.selection.spread);
         }
         text += fmt::format(
             "            fill: {} loaded, {} hit in the cache, {} written; gradient: {} + {} of dK, dV "

@@ -71,7 +71,8 @@ void add_run_options(CLI::App& app, RunOptions& o) {
         ->type_name("FOLDER");
     app.add_option(
            "--record-selection", o.record_selection,
-           "Write the pages that the last step selected, for [selection] of a scenario (sparse attention)")
+           "Write the pages that the last step selected, for [selection] of a scenario (sparse attention); "
+           "gzipped where its name ends in .gz")
         ->type_name("FILE");
     add_optimizer_options(app, o);
     app.add_option("--checkpoint", o.checkpoint,

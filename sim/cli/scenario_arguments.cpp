@@ -24,6 +24,9 @@ Result<Scenario> ScenarioArguments::read() const {
     HEADROOM_TRY(const std::filesystem::path data, data_folder());
     std::filesystem::path file = path;
     std::error_code ignored;
+    if (path.empty())
+        return fail("SCENARIO", "an empty name",
+                    "a scenario file, or a name from " + (data / "scenarios").string());
     if (path.find('/') == std::string::npos && !std::filesystem::exists(file, ignored)) {
         for (const std::string& name : {path, path + ".toml"}) {
             const std::filesystem::path shipped = data / "scenarios" / name;

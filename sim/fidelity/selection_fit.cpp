@@ -17,7 +17,6 @@ constexpr std::array<Parameter, 4> kParameters = {
      {&SelectionModel::popularity, 0, kMaxPopularity, 0.5, 0.25},
      {&SelectionModel::recency, kMinRecency, kMaxRecency, 0.5, 0.25}}};
 constexpr int kHalvings = 6;
-constexpr int64_t kDrawnChunks = 256;
 constexpr double kNearZero = 1e-4;
 constexpr double kWaiting = 10;  // memory goes by it, traffic by the others
 
@@ -40,22 +39,14 @@ double squared(double drawn, double found) {
     return error * error;
 }
 
-double misfit(SelectionModel model, std::span<const SelectionCase> cases) {
+double misfit(const SelectionModel& model, std::span<const SelectionCase> cases) {
     double sum = kNearZero * (model.popularity * model.popularity + model.recency * model.recency);
     for (const SelectionCase& c : cases) {
-        const int64_t draws = std::clamp<int64_t>(kDrawnChunks / c.chunks, 1, 16);
-        SelectionCase mean;
-        for (int64_t i = 0; i < draws; ++i) {
-            model.seed = static_cast<uint64_t>(i) + 1;
-            const SelectionCase drawn = drawn_case(model, c);
-            for (double SelectionCase::*v : {&SelectionCase::distinct, &SelectionCase::shared,
-                                             &SelectionCase::touched, &SelectionCase::waiting})
-                mean.*v += drawn.*v / static_cast<double>(draws);
-        }
-        sum += squared(mean.shared, c.shared);
-        if (chooses_by_block(c)) sum += squared(mean.distinct, c.distinct);
-        if (knows_touched(c)) 
-            sum += squared(mean.touched, c.touched) + kWaiting * squared(mean.waiting, c.waiting);
+        const SelectionCase drawn = drawn_case(model, c);
+        sum += squared(drawn.shared, c.shared);
+        if (chooses_by_block(c)) sum += squared(drawn.distinct, c.distinct);
+        if (knows_touched(c))
+            sum += squared(drawn.touched, c.touched) + kWaiting * squared(drawn.waiting, c.waiting);
     }
     return sum;
 }

@@ -13,8 +13,7 @@ Result<void> check_share(const std::string& where, const char* key, double share
                 "a share from 0 to 1");
 }
 
-Result<void> check_exponent(const std::string& where, const char* key, double value, double low,
-                            double high) {
+Result<void> check_number(const std::string& where, const char* key, double value, double low, double high) {
     if (value >= low && value <= high) return {};  // false for a NaN
     return fail(key_place(where, std::string("selection.") + key), fmt::format("{}", value),
                 fmt::format("{} to {}", low, high));
@@ -50,8 +49,9 @@ Result<void> check_attention(const Plan& p, const std::string& where) {
     const SelectionModel& s = p.selection;
     HEADROOM_CHECK(check_share(where, "block_reuse", s.block_reuse));
     HEADROOM_CHECK(check_share(where, "chunk_reuse", s.chunk_reuse));
-    HEADROOM_CHECK(check_exponent(where, "popularity", s.popularity, 0, kMaxPopularity));
-    HEADROOM_CHECK(check_exponent(where, "recency", s.recency, kMinRecency, kMaxRecency));
+    HEADROOM_CHECK(check_number(where, "popularity", s.popularity, 0, kMaxPopularity));
+    HEADROOM_CHECK(check_number(where, "recency", s.recency, kMinRecency, kMaxRecency));
+    HEADROOM_CHECK(check_number(where, "spread", s.spread, 0, kMaxSpread));
     const Attention& a = p.decisions.attention;
     const std::string key = "plan.attention.";
     HEADROOM_CHECK(check_range(where, key + "sink", a.sink, 0, kMaxContext, "pages"));

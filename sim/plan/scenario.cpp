@@ -91,6 +91,7 @@ Result<void> read_search(TableReader& root, Scenario& out) {
 }
 
 Result<void> read_selection_part(TableReader& root, const fs::path& folder, SelectionModel& out) {
+    out.spread = kSpread;
     HEADROOM_TRY(std::optional<TableReader> table, root.table("selection"));
     if (!table) return {};
     std::string file;

@@ -113,7 +113,7 @@ int64_t share_of(double share, int64_t count) {
 bool SelectionModel::operator==(const SelectionModel& o) const {
     const bool same_record = recorded == o.recorded || (recorded && o.recorded && *recorded == *o.recorded);
     return block_reuse == o.block_reuse && chunk_reuse == o.chunk_reuse && popularity == o.popularity &&
-           recency == o.recency && seed == o.seed && source == o.source && same_record;
+           recency == o.recency && spread == o.spread && seed == o.seed && source == o.source && same_record;
 }
 
 Selections draw_selections(const SelectionModel& model, const Attention& attention, int64_t chunks,

@@ -36,11 +36,18 @@ struct SelectionModel {
     double chunk_reuse = 0.5;
     double popularity = 0;
     double recency = 0;
+    // What is drawn is a mean: a run may select more widely. So much more than the gradient pages that are
+    // drawn to be alive, as a share of them, has a place (at most all that can be alive). Scenarios: kSpread.
+    double spread = 0;
     uint64_t seed = 1;
     std::string source = "assumed";  // where the parameters come from; shown in every answer
     std::shared_ptr<const RecordedSelection> recorded;  // used instead where set
     bool operator==(const SelectionModel& o) const;
 };
+
+// Gradient pages alive at their peak differ by up to 10 % between runs of one model with other weights or
+// tokens (docs/selection-format.md): two and a half times that.
+inline constexpr double kSpread = 0.25, kMaxSpread = 4;
 
 // Allowed ranges; outside them draws would be of next to one page alone.
 inline constexpr double kMaxPopularity = 2, kMinRecency = -1, kMaxRecency = 4;

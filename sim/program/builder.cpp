@@ -151,6 +151,10 @@ PoolId StepBuilder::pool(std::string name, Tier tier, int64_t unit) {
     return static_cast<PoolId>(pools_.size() - 1);
 }
 
+void StepBuilder::pool_spare(PoolId pool, int64_t units) {
+    pools_[pool].spare = units;
+}
+
 void StepBuilder::pool_take(PoolId pool, Category category, int64_t units, OpId op, OpId after) {
     if (units == 0) return;
     Pool& p = pools_[pool];
@@ -160,7 +164,7 @@ void StepBuilder::pool_take(PoolId pool, Category category, int64_t units, OpId 
         p.freed.pop_front();
     }
     p.live += units;
-    p.peak = std::max(p.peak, p.live);
+    p.peak = std::max(p.peak, p.live + p.spare);
     change(p.tier, category, checked_mul(units, p.unit), op, false);
 }
 

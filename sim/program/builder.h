@@ -59,6 +59,8 @@ public:
 
     // A pool of pages of `unit` bytes that several categories share; its region in the arena is its peak.
     PoolId pool(std::string name, Tier tier, int64_t unit);
+    // From now on the pool has room for so many units more than are live.
+    void pool_spare(PoolId pool, int64_t units);
     // `units` more from the start of `op`; `after`: the compute op (or kNone: op itself) it is known to
     // follow.
     void pool_take(PoolId pool, Category category, int64_t units, OpId op, OpId after = kNone);
@@ -82,7 +84,7 @@ private:
     struct Pool {
         BufferId buffer = kNone;
         Tier tier = Tier::device;
-        int64_t unit = 0, live = 0, peak = 0;
+        int64_t unit = 0, live = 0, spare = 0, peak = 0;
         std::deque<std::pair<OpId, int64_t>> freed;  // by compute ops, not yet known to be over
     };
     struct WorkHash {

@@ -1,6 +1,7 @@
 #include "program/past.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "program/page_lists.h"
 #include "program/page_units.h"
@@ -40,6 +41,7 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
     gradients_stored_.assign(static_cast<size_t>(layers_), kNone);
     kv_held_.assign(static_cast<size_t>(layers_ * chunks_), false);
     gradients_held_.assign(static_cast<size_t>(layers_), {});
+    spare_ = gradients_held_;
     pools_[0] = builder.pool("page pool", Tier::device, unit);
     pools_[1] = builder.pool("host page pool", Tier::host, unit);
     pools_[2] = builder.pool("disk page pool", Tier::disk, unit);
@@ -84,9 +86,8 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         builder.buffer("host selections", Tier::host, Category::selection, selections);
         const int64_t own_pages = pages_of(chunk), emitted = gathered_pages * gradient_units_;
         // Beside the pages that a chunk selects, those that the page cache gives up for them.
-        const int64_t travelling =
-            std::max(bound + std::min(bound, cache_pages(plan).gradient), own_pages) *
-            std::max(kv_units_, gradient_units_);
+        const int64_t travelling = std::max(bound + std::min(bound, cache_pages(plan).gradient), own_pages) *
+                                   std::max(kv_units_, gradient_units_);
         const int64_t list =
             round_up(std::max({gather_list_bytes(gathered_pages * kv_units_, packs),
                                sum_list_bytes(bound * gradient_units_, emitted),
@@ -144,15 +145,34 @@ void PastFlow::begin_sequence() {
         plan_.decisions.gradient_pages == GradientPages::all_at_once ? 0 : plan_.context.count());
 }
 
+// How many pages more than drawn a run selects is not known; that it selects none from the chunk in work on
+// that lies behind it is.
+void PastFlow::hold_gradients(Place place, int64_t layer, int64_t pages) {
+    const auto li = static_cast<size_t>(layer), at = static_cast<size_t>(place);
+    int64_t& held = gradients_held_[li][at];
+    held += pages;
+    const double spread = plan_.selection.spread;
+    const bool drawn =
+        selects_pages(plan_, layer) && plan_.decisions.gradient_pages == GradientPages::first_touch;
+    if (spread == 0 || !drawn) return;
+    const int64_t most = past(static_cast<int64_t>(builder_.chunk) + 1) / page_;
+    const int64_t spare =
+        std::clamp<int64_t>(static_cast<int64_t>(std::ceil(spread * static_cast<double>(held))), 0,
+                            std::max<int64_t>(0, most - held));
+    spare_in_all_[at] += spare - spare_[li][at];
+    spare_[li][at] = spare;
+    builder_.pool_spare(pool_of(place), spare_in_all_[at] * gradient_units_);
+}
+
 void PastFlow::take_gradients(Place place, int64_t layer, int64_t pages, OpId op, OpId after) {
-    gradients_held_[static_cast<size_t>(layer)][static_cast<size_t>(place)] += pages;
+    hold_gradients(place, layer, pages);
     builder_.pool_take(pool_of(place), Category::kv_gradients, pages * gradient_units_, op, after);
 }
 
 void PastFlow::free_gradients(Place place, int64_t layer, int64_t pages, OpId op) {
-    int64_t& held = gradients_held_[static_cast<size_t>(layer)][static_cast<size_t>(place)];
-    const int64_t freed = std::min(pages, held);
-    held -= freed;
+    const int64_t freed =
+        std::min(pages, gradients_held_[static_cast<size_t>(layer)][static_cast<size_t>(place)]);
+    hold_gradients(place, layer, -freed);
     builder_.pool_free(pool_of(place), Category::kv_gradients, freed * gradient_units_, op);
 }
 

@@ -95,6 +95,8 @@ private:
     // (search prices a few chunks of a step) is not freed either.
     void take_gradients(Place place, int64_t layer, int64_t pages, OpId op, OpId after = kNone);
     void free_gradients(Place place, int64_t layer, int64_t pages, OpId op);
+    // Gradient pages of the layer are so many more or fewer; what may be selected beyond them.
+    void hold_gradients(Place place, int64_t layer, int64_t pages);
     void take_kv(Place place, int64_t chunk, int64_t layer, OpId op, OpId after = kNone);
     void free_kv(int64_t chunk, int64_t layer, OpId op);
     PoolId pool_of(Place place) const { return pools_[static_cast<size_t>(place)]; }
@@ -118,6 +120,8 @@ private:
     OpId gradients_stored_before_ = kNone;
     std::vector<bool> kv_held_;                           // by layer and chunk
     std::vector<std::array<int64_t, 3>> gradients_held_;  // by layer and place: pages
+    std::vector<std::array<int64_t, 3>> spare_;           // ... that there is room for beside them
+    std::array<int64_t, 3> spare_in_all_{};               // by place
     std::vector<int64_t>
         touched_from_;       // by layer: gradient pages exist from this token on, a page's first (dense)
     OpId selected_ = kNone;  // after which the host knows the selection of the chunk and layer in work

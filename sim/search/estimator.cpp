@@ -95,6 +95,11 @@ Estimator::Pools Estimator::pools_of(const Plan& plan, const Group& g) {
     const auto add_gradients = [&](std::array<PoolLine, kTiers>& line, int64_t c) {
         // Pages of sparse layers (alike), then of each dense one; device layers are spread evenly.
         const double page = static_cast<double>(g.gradient_page);
+        const auto with_spare = [&](int64_t drawn) {
+            const double room = at_once ? 1 : 1 + plan.selection.spread;
+            return std::min(room * static_cast<double>(drawn),
+                            std::max(static_cast<double>(drawn), static_cast<double>((c + 1) * per_chunk)));
+        };
         double pages = 0;
         if (several_homes) {
             const double of_each = page * static_cast<double>(g.sparse_layers) / static_cast<double>(layers);
@@ -103,12 +108,13 @@ Estimator::Pools Estimator::pools_of(const Plan& plan, const Group& g) {
             const int64_t near = std::min(gr.device_chunks, n), far = std::max(near, n - gr.disk_chunks);
             const std::array<int64_t, kTiers> until{before[static_cast<size_t>(near)],
                                                     before[static_cast<size_t>(far)], before.back()};
-            line[0].gradients_device = of_each * static_cast<double>(until[2]);
-            line[0].gradients_off = of_each * static_cast<double>(until[0]);
-            line[1].gradients_off = of_each * static_cast<double>(until[1] - until[0]);
-            line[2].gradients_off = of_each * static_cast<double>(until[2] - until[1]);
+            line[0].gradients_device = of_each * with_spare(until[2]);
+            line[0].gradients_off = of_each * with_spare(until[0]);
+            line[1].gradients_off = of_each * with_spare(until[1] - until[0]);
+            line[2].gradients_off = of_each * with_spare(until[2] - until[1]);
         } else if (!g.live_gradients.empty()) {
-            pages += static_cast<double>(g.live_gradients[static_cast<size_t>(c)] * g.sparse_layers);
+            pages +=
+                with_spare(g.live_gradients[static_cast<size_t>(c)]) * static_cast<double>(g.sparse_layers);
         }
         for (const int64_t w : g.window_pages)
             pages += static_cast<double>(std::min(w, (at_once ? c + 1 : std::min(c + 1, n - 1)) * per_chunk));

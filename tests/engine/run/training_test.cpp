@@ -95,7 +95,7 @@ TEST_F(TrainingTest, ASelectionThatWasMadeIsPlannedWith) {
     Plan plan = sparse(training_plan(), 5, 16, 1, 2);
     plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = {0, 0, 0};
     cli::RunOptions o = options(plan);
-    o.record_selection = at("selection.json");
+    o.record_selection = at("selection.json.gz");
     const std::vector<double> first = losses(o);
     const Result<RecordedSelection> made = read_selection(o.record_selection);
     ASSERT_TRUE(made) << made.error().text();

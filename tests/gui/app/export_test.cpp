@@ -135,6 +135,7 @@ TEST(Export, WhatIsWrongIsSaidWithItsExitCode) {
         {{"--export", "verdict", "-o", file, "/nowhere.toml"}, "/nowhere.toml"},
         {{"--export", "verdict", "-o", "/proc/nowhere/a.png", kScenario}, "folder is not there"},
         {{"--export", "timeline", "-o", kScenario, kScenario}, "another file"},
+        {{"--export", "timeline", "-o", file, kScenario}, ".trace.json.gz"},
         {{"--unknown"}, "unknown"},
         {{kScenario, kScenario}, "more than one"}};
     for (const auto& [words, key] : wrong) {

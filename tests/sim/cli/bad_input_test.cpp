@@ -137,6 +137,7 @@ TEST_F(BadInput, ScenarioFiles) {
         {kGood + "[selection]\nblock_reuse = 1.5\n", {":5", "block_reuse"}},
         {kGood + "[selection]\nblock_reuse = nan\n", {":5", "nan"}},
         {kGood + "[selection]\npopularity = 2.5\n", {":5", "popularity", "0 to 2"}},
+        {kGood + "[selection]\nspread = 5\n", {":5", "spread", "0 to 4"}},
         {kGood + "[selection]\nrecency = -1.5\n", {":5", "recency", "-1 to 4"}},
     };
     for (const Wrong& w : table) {
@@ -152,7 +153,7 @@ TEST_F(BadInput, FilesThatAreNoFiles) {
     expect_line(run({"plan", "folder.toml"}), 2, {"folder.toml", "folder"}, "a folder");
     expect_line(run({"plan", "missing.toml"}), 2, {"missing.toml", "does not exist"}, "missing");
     expect_line(run({"plan", "qwen2.5-7b-1m-h20"}), 2, {"did you mean 'qwen2.5-7b-1m-h200'?"}, "misspelt");
-    expect_line(run({"plan", ""}), 2, {}, "empty name");
+    expect_line(run({"plan", ""}), 2, {"SCENARIO", "an empty name"}, "empty name");
     expect_line(run({"plan", std::string(300, 'a')}), 2, {}, "long name");
     expect_line(run({"plan", "/dev/null"}), 2, {"/dev/null", "model"}, "empty device");
     expect_line(run({"plan", "/dev/zero"}), 2, {"/dev/zero"}, "endless device");

@@ -66,33 +66,34 @@ struct KnownMiss {
     double error;
 };
 const KnownMiss kKnownMisses[] = {
-    // Which pages random weights select, and where their sums lie on the host.
-    {"qwen2.5-7b-64k-sparse-offload", "memory", "host kv_gradients", 0.03},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host peak", 0.09},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host kv_gradients", 0.15},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_device busy", 0.19},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_host busy", 0.26},
-    {"qwen2.5-1.5b-32k-sparse-page-256", "memory", "device kv_gradients", 0.04},
-    {"qwen2.5-3b-16k-lora-sparse-split", "memory", "host kv_gradients", 0.11},
-    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_device busy", 0.13},
-    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_host busy", 0.27},
-    {"qwen2.5-3b-64k-sparse-offload-8bit", "memory", "host kv_gradients", 0.05},
-    {"qwen2.5-3b-64k-sparse-offload-8bit", "stream", "to_host busy", 0.21},
-    {"qwen2.5-0.5b-1m-sparse-offload", "memory", "host kv_gradients", 0.32},
-    {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_device busy", 0.60},
+    // Pages that a run with another seed selects, and which of them are neighbours on the host.
+    {"qwen2.5-7b-64k-sparse-offload", "memory", "host kv_gradients", 0.035},
+    {"qwen2.5-7b-64k-sparse-offload", "stream", "to_device busy", 0.19},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host peak", 0.033},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host kv_gradients", 0.048},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_device busy", 0.29},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_host busy", 0.25},
+    {"qwen2.5-1.5b-32k-sparse-page-256", "memory", "device kv_gradients", 0.025},
+    {"qwen2.5-3b-16k-lora-sparse-split", "memory", "host kv_gradients", 0.023},
+    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_device busy", 0.42},
+    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_host busy", 0.24},
+    {"qwen2.5-3b-64k-sparse-offload-8bit", "memory", "host kv_gradients", 0.051},
+    {"qwen2.5-3b-64k-sparse-offload-8bit", "stream", "to_device busy", 0.36},
+    {"qwen2.5-3b-64k-sparse-offload-8bit", "stream", "to_host busy", 0.19},
+    {"qwen2.5-0.5b-1m-sparse-offload", "memory", "host kv_gradients", 0.11},
+    {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_device busy", 0.90},
     {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_host busy", 0.45},
-    // Pages of one model at other contexts than the one that was fitted to; and what the host's page table
-    // and
-    // lists that kernels read over the link cost a long step (docs/fidelity.md).
-    {"qwen2.5-7b-128k-sparse-fp8", "memory", "host peak", 0.02},
-    {"qwen2.5-7b-128k-sparse-fp8", "memory", "host kv_gradients", 0.12},
+    {"qwen2.5-7b-128k-sparse-fp8", "memory", "host peak", 0.026},
+    {"qwen2.5-7b-128k-sparse-fp8", "memory", "host kv_gradients", 0.095},
+    {"qwen2.5-7b-128k-sparse-fp8", "stream", "to_device busy", 0.23},
     {"qwen2.5-7b-1m-sparse-fp8", "stream", "to_device busy", 0.15},
     {"qwen2.5-7b-2m-sparse-fp8", "memory", "host kv_gradients", 0.05},
+    {"qwen2.5-7b-4m-sparse-fp8", "memory", "host peak", 0.017},
+    {"qwen2.5-7b-4m-sparse-fp8", "memory", "host kv_gradients", 0.16},
+    {"qwen2.5-7b-4m-sparse-fp8", "stream", "to_device busy", 0.36},
+    // Before commit 7a13a77: units of the host's pool were looked for by a scan.
     {"qwen2.5-7b-2m-sparse-fp8", "stream", "to_device busy", 0.13},
     {"qwen2.5-7b-2m-sparse-fp8", "stream", "to_host busy", 0.11},
-    {"qwen2.5-7b-4m-sparse-fp8", "memory", "host peak", 0.013},
-    {"qwen2.5-7b-4m-sparse-fp8", "memory", "host kv_gradients", 0.12},
-    {"qwen2.5-7b-4m-sparse-fp8", "memory", "device kv_gradients", 0.12},
     // Gradients in bf16, before commit 8b0a815: norms backward and the norm of the gradients went through
     // libtorch, which allocates. The run after it stands in h200-2026-11-30-again-suite.
     {"qwen2.5-14b-8k-exact-bf16-states", "memory", "driver total", 0.02},
@@ -141,7 +142,8 @@ TEST_P(RecordedSuites, StepTimesStayWithinTheirBounds) {
     for (const Verdict& v : verdicts(results_)) {
         std::printf("%-60s %10s  %s\n", v.what.c_str(), v.found.c_str(), v.where.c_str());
         if (!v.what.starts_with("step time")) continue;
-        // Two plans are unseen there, both too slow by what is said above; their worst is judged.
+        // One or two plans are unseen there, long steps at a lower clock (docs/fidelity.md); their worst is
+        // judged.
         if (GetParam().starts_with("h200-4m-") && v.what.find("median") != v.what.npos) continue;
         EXPECT_NE(v.within, false) << v.what << ": " << v.found << ", " << v.where;
     }

@@ -77,6 +77,7 @@ block_reuse = 0.25
 chunk_reuse = 1
 popularity = 0.75
 recency = -0.5
+spread = 0.5
 seed = 7
 source = "guess"
 )",
@@ -92,8 +93,14 @@ source = "guess"
     EXPECT_EQ(s.may_change, (std::set<std::string>{"chunk", "kv_dtype"}));
     SelectionModel selection;
     selection.block_reuse = 0.25, selection.chunk_reuse = 1, selection.popularity = 0.75;
-    selection.recency = -0.5, selection.seed = 7, selection.source = "guess";
+    selection.recency = -0.5, selection.spread = 0.5, selection.seed = 7, selection.source = "guess";
     EXPECT_EQ(s.plan.selection, selection);
+}
+
+TEST(Scenario, KeepsRoomForWiderSelectionsUnlessToldOtherwise) {
+    EXPECT_EQ(good("").plan.selection.spread, kSpread);
+    EXPECT_EQ(good("[selection]\nblock_reuse = 0.5\n").plan.selection.spread, kSpread);
+    EXPECT_EQ(good("[selection]\nspread = 0\n").plan.selection.spread, 0);
 }
 
 TEST(Scenario, ReadsEveryDecisionAndFixesIt) {

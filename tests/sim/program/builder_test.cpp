@@ -129,6 +129,23 @@ TEST(Builder, APoolIsAsLargeAsItsPeak) {
     EXPECT_TRUE(ok) << ok.error().text();
 }
 
+// Room, not pages: what lives is what was taken.
+TEST(Builder, APoolHasRoomBesideWhatIsLive) {
+    StepBuilder b;
+    const PoolId pool = b.pool("pages", Tier::device, 1024);
+    b.pool_spare(pool, 2);
+    b.pool_take(pool, Category::kv, 1, compute(b));
+    b.pool_spare(pool, 1);
+    b.pool_take(pool, Category::kv_gradients, 3, compute(b));
+    b.pool_free(pool, Category::kv, 1, b.last_compute());
+    b.pool_free(pool, Category::kv_gradients, 3, b.last_compute());
+    const Program p = b.finish();
+    EXPECT_EQ(p.arena[0], (4 + 1) * 1024);
+    int64_t taken = 0;
+    for (const MemoryChange& c : p.changes) taken += std::max<int64_t>(0, c.bytes);
+    EXPECT_EQ(taken, 4 * 1024);
+}
+
 TEST(Builder, PagesThatAnOpFreesAreNotForOneThatMayRunBeside) {
     StepBuilder b;
     const PoolId pool = b.pool("pages", Tier::host, 512);

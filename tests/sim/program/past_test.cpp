@@ -84,6 +84,48 @@ TEST(Past, TrafficRowsAreTheWorksOfTheOps) {
     }
 }
 
+// Of the gradient pages that sparse layers are drawn to have, on each tier; where all are made at once, or
+// all are read, nothing is drawn.
+TEST(Past, PoolsHaveRoomForWiderSelections) {
+    const auto pool = [](const Plan& plan, const std::string& name) {
+        const Program p = passed(plan);
+        int64_t bytes = 0;
+        for (const Buffer& b : p.buffers) bytes += b.name == name ? b.bytes : 0;
+        return bytes;
+    };
+    const auto alive = [](const Plan& plan) {  // the most dK and dV at once, on the host
+        int64_t bytes = 0, most = 0;
+        for (const MemoryChange& c : passed(plan).changes) {
+            if (c.category != Category::kv_gradients || c.tier != Tier::host) continue;
+            bytes += c.bytes;
+            most = std::max(most, bytes);
+        }
+        return most;
+    };
+    Plan plan = tiny_plan(16, 32, 32);
+    plan.decisions.attention = {true, 6, 32, 1, 1};
+    plan.decisions.kv_residency = Residency{3, 0, 0};
+    plan.decisions.kv_gradient_residency = Residency{};
+    Plan wider = plan, widest = plan;
+    wider.selection.spread = 0.5;
+    widest.selection.spread = 4;
+    const int64_t drawn = pool(plan, "host page pool");
+    EXPECT_NEAR(static_cast<double>(pool(wider, "host page pool")), 1.5 * static_cast<double>(drawn),
+                3 * kPageKv);
+    // No more than there are pages before a chunk that has some alive: 15 chunks of 4 pages, three layers.
+    EXPECT_GT(pool(widest, "host page pool"), pool(wider, "host page pool"));
+    EXPECT_LE(pool(widest, "host page pool"), 3 * 15 * 4 * kPageKv);
+    EXPECT_EQ(pool(wider, "page pool"), pool(plan, "page pool"));
+    EXPECT_EQ(alive(wider), alive(plan));
+    for (Plan* p : {&plan, &wider}) p->decisions.gradient_pages = GradientPages::all_at_once;
+    EXPECT_EQ(pool(wider, "host page pool"), pool(plan, "host page pool"));
+    for (Plan* p : {&plan, &wider}) {
+        p->decisions.gradient_pages = GradientPages::first_touch;
+        p->decisions.attention.sparse = false;
+    }
+    EXPECT_EQ(pool(wider, "host page pool"), pool(plan, "host page pool"));
+}
+
 TEST(Past, FirstTouchesCoverThePagesThatLaterChunksSee) {
     const auto touched = [](const Plan& plan) {
         int64_t pages = 0;
