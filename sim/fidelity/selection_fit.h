@@ -19,6 +19,7 @@ struct SelectionCase {
     double distinct = 0, shared = 0;
     double touched = 0;  // selected by any chunk; 0: not known
     double waiting = 0;  // the most that have gradients and wait for their own chunk; 0: not known
+    double runs = 0;     // of neighbours that the distinct pages are; 0: not known
 };
 
 // The first chunk that has a choice and so had the one before.
@@ -34,12 +35,12 @@ SelectionCase case_of(const SelectionSample& sample, const Attention& attention,
 std::optional<SelectionCase> case_of(const RunSummary& run);
 
 // The parameters with which the model (draw_selections) draws, relative to what was found, the least squares
-// away in distinct, shared, touched and (ten times as heavy) waiting pages over all cases; to 1/1000. Not
-// fitted, and at their defaults: block_reuse where every chunk has one block; popularity and recency where
-// touched or waiting is not known; all of them without cases. A small weight keeps popularity and recency
-// near 0 where they matter little. Drawn with the seed that predictions draw with. A pattern search (Hooke
-// and Jeeves, "Direct search", 1961), since the counts are whole pages. Cost: some hundred draws of each
-// case.
+// away in distinct, shared, runs, touched and waiting pages over all cases; to 1/1000.
+// Not fitted, and at their defaults: block_reuse where every chunk has one block; popularity and recency
+// where touched or waiting is not known; neighbours where runs are not; all of them without cases. A small
+// weight keeps popularity and recency near 0 where they matter little. Draws are averaged over as many seeds
+// as 256 chunks of each case take. A pattern search (Hooke and Jeeves, "Direct search", 1961) from two
+// starts, since the counts are whole pages. Cost: some thousand draws of each case.
 SelectionModel fit_selection(std::span<const SelectionCase> cases);
 SelectionModel fit_selection(const RecordedSelection& recorded, const Attention& attention);
 

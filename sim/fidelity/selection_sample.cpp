@@ -27,6 +27,14 @@ int64_t common(Pages a, Pages b) {
     return n;
 }
 
+// As they travel: the pages of a chunk lie side by side.
+int64_t runs_of(Pages pages, int64_t pages_per_chunk) {
+    int64_t runs = 0;
+    for (size_t i = 0; i < pages.size(); ++i)
+        runs += i == 0 || pages[i] != pages[i - 1] + 1 || pages[i] % pages_per_chunk == 0 ? 1 : 0;
+    return runs;
+}
+
 struct List {
     const char* key;
     std::vector<double> SelectionSample::*member;
@@ -34,7 +42,8 @@ struct List {
 constexpr List kLists[] = {{"distinct_pages", &SelectionSample::distinct},
                            {"shared_with_chunk_before", &SelectionSample::shared},
                            {"touched_from_chunk_on", &SelectionSample::touched},
-                           {"waiting_before_chunk", &SelectionSample::waiting}};
+                           {"waiting_before_chunk", &SelectionSample::waiting},
+                           {"runs_of_neighbours", &SelectionSample::runs}};
 constexpr size_t kAlwaysKept = 2;
 
 }  // namespace
@@ -54,6 +63,7 @@ SelectionSample count_pages(std::span<const uint32_t> begin, std::span<const uin
         for (int64_t c = chunks - 1; c >= 0; --c) {
             const Pages own = row(c, l);
             out.distinct[c] += static_cast<double>(own.size());
+            out.runs[c] += static_cast<double>(runs_of(own, pages_per_chunk));
             if (c > 0) out.shared[c] += static_cast<double>(common(own, row(c - 1, l)));
             // The chunk's own pages wait no longer.
             for (int64_t p = c * pages_per_chunk; p < (c + 1) * pages_per_chunk; ++p) waiting -= seen[p];
@@ -80,6 +90,7 @@ SelectionSample sample_of(const RecordedSelection& s, const Attention& attention
     out.chunk_reuse = fitted.chunk_reuse;
     out.popularity = fitted.popularity;
     out.recency = fitted.recency;
+    out.neighbours = fitted.neighbours;
     return out;
 }
 
@@ -91,6 +102,7 @@ Json selection_json(const SelectionSample& s) {
     out["fitted_chunk_reuse"] = s.chunk_reuse;
     out["fitted_popularity"] = s.popularity;
     out["fitted_recency"] = s.recency;
+    out["fitted_neighbours"] = s.neighbours;
     return out;
 }
 
@@ -112,6 +124,7 @@ Result<SelectionSample> read_selection_sample(ConfigTable table) {
     HEADROOM_TRY(s.chunk_reuse, table.need<double>("fitted_chunk_reuse"));
     HEADROOM_TRY(s.popularity, table.get_or("fitted_popularity", 0.0));
     HEADROOM_TRY(s.recency, table.get_or("fitted_recency", 0.0));
+    HEADROOM_TRY(s.neighbours, table.get_or("fitted_neighbours", 0.0));
     HEADROOM_CHECK(table.finish());
     return s;
 }

@@ -18,11 +18,13 @@ namespace headroom::fidelity {
 struct SelectionSample {
     std::vector<double> distinct, shared;
     // fit_selection()'s (selection_fit.h).
-    double block_reuse = 0, chunk_reuse = 0, popularity = 0, recency = 0;
+    double block_reuse = 0, chunk_reuse = 0, popularity = 0, recency = 0, neighbours = 0;
     // Pages that this chunk and those after it selected, in all: going back from the last chunk, what has
     // gradients; and those of them that lie before the chunk: what still waits for its own. Empty: not kept
     // (runs until 2026-11-30).
     std::vector<double> touched{}, waiting{};
+    // Runs of neighbours that the distinct pages are; one ends with the pages of a chunk. Empty: not kept.
+    std::vector<double> runs{};
     bool operator==(const SelectionSample&) const = default;
 };
 // Rounded to hundredths of a page.

@@ -56,7 +56,8 @@ Result<std::optional<SelectionModel>> read_selection_table(ConfigTable& of) {
     } numbers[] = {{"block_reuse", &SelectionModel::block_reuse, 0, 1},
                    {"chunk_reuse", &SelectionModel::chunk_reuse, 0, 1},
                    {"popularity", &SelectionModel::popularity, 0, kMaxPopularity},
-                   {"recency", &SelectionModel::recency, kMinRecency, kMaxRecency}};
+                   {"recency", &SelectionModel::recency, kMinRecency, kMaxRecency},
+                   {"neighbours", &SelectionModel::neighbours, 0, kMaxNeighbours}};
     for (const auto& n : numbers) {
         HEADROOM_TRY(m.*n.member, table->get_or(n.key, m.*n.member));
         if (!(m.*n.member >= n.low && m.*n.member <= n.high))

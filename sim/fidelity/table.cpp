@@ -217,8 +217,8 @@ std::string traffic_text(const Results& r) {
                                       : fmt::format("{:.1f}", v / static_cast<double>(s.distinct.size()));
         };
         rows += row({e.plan.name, pages(distinct), distinct > 0 ? share(shared / distinct) : "",
-                     fmt::format("{:.3f}, {:.3f}, {:.3f}, {:.3f}", s.block_reuse, s.chunk_reuse, s.popularity,
-                                 s.recency),
+                     fmt::format("{:.3f}, {:.3f}, {:.3f}, {:.3f}, {:.3f}", s.block_reuse, s.chunk_reuse,
+                                 s.popularity, s.recency, s.neighbours),
                      fmt::format("{:.2f}", static_cast<double>(t.loaded_bytes) * 1e-9),
                      against(*e.prediction, &TrafficFigures::loaded_bytes),
                      e.recorded ? against(*e.recorded, &TrafficFigures::loaded_bytes) : "",
@@ -230,7 +230,7 @@ std::string traffic_text(const Results& r) {
            "traffic, what it "
            "leaves is one of cost.\n\n" +
            head({"plan", "distinct pages a chunk", "shared with the chunk before",
-                 "fitted block reuse, chunk reuse, popularity, recency", "loaded, GB", "error",
+                 "fitted block reuse, chunk reuse, popularity, recency, neighbours", "loaded, GB", "error",
                  "error, recorded selection", "gradient pages touched, error", "error, recorded selection"}) +
            rows + "\n";
 }

@@ -51,6 +51,7 @@ Result<void> check_attention(const Plan& p, const std::string& where) {
     HEADROOM_CHECK(check_share(where, "chunk_reuse", s.chunk_reuse));
     HEADROOM_CHECK(check_number(where, "popularity", s.popularity, 0, kMaxPopularity));
     HEADROOM_CHECK(check_number(where, "recency", s.recency, kMinRecency, kMaxRecency));
+    HEADROOM_CHECK(check_number(where, "neighbours", s.neighbours, 0, kMaxNeighbours));
     HEADROOM_CHECK(check_number(where, "spread", s.spread, 0, kMaxSpread));
     const Attention& a = p.decisions.attention;
     const std::string key = "plan.attention.";

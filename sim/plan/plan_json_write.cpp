@@ -120,6 +120,7 @@ Json json_of(const SelectionModel& s) {
     // Left out where they change nothing: a plan of before there were these has the same text and hash.
     if (s.popularity != 0) out["popularity"] = s.popularity;
     if (s.recency != 0) out["recency"] = s.recency;
+    if (s.neighbours != 0) out["neighbours"] = s.neighbours;
     if (s.spread != 0) out["spread"] = s.spread;
     out["seed"] = s.seed;
     out["source"] = s.source;

@@ -37,6 +37,7 @@ Result<void> read_selection_model(TableReader& table, SelectionModel& out) {
     // Left out of a plan file where they are 0.
     if (table.find_optional("popularity")) HEADROOM_CHECK(table.read("popularity", out.popularity));
     if (table.find_optional("recency")) HEADROOM_CHECK(table.read("recency", out.recency));
+    if (table.find_optional("neighbours")) HEADROOM_CHECK(table.read("neighbours", out.neighbours));
     if (table.find_optional("spread")) HEADROOM_CHECK(table.read("spread", out.spread));
     HEADROOM_CHECK(table.read("seed", out.seed));
     return table.read("source", out.source);

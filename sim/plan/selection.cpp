@@ -51,7 +51,11 @@ private:
 // The pages that the current block chose besides sink and local, all in [first, end of the free past).
 class Picks {
 public:
-    Picks(int64_t pages, int64_t first, int64_t count) : held_(pages, 0), first_(first), count_(count) {}
+    Picks(int64_t pages, int64_t first, int64_t count, double neighbours)
+        : held_(pages, 0),
+          first_(first),
+          count_(count),
+          neighbours_(static_cast<uint64_t>(neighbours * 4294967296.0)) {}
 
     // The next block keeps `keep` of the picks, chosen at random, and draws the others from [first, end).
     // Needs end - first >= count, so that a page that is not held is always there.
@@ -66,11 +70,18 @@ public:
         }
         // Once most of what the weights favour is held, any page will do.
         int64_t by_weight = weights != nullptr ? kTries * count_ : 0;
+        auto after = static_cast<uint32_t>(end);  // the page before it was drawn
         while (static_cast<int64_t>(picks_.size()) < count_) {
-            const bool weighted = by_weight-- > 0;
-            const auto page =
-                weighted ? weights->page(draw) : static_cast<uint32_t>(first_ + draw.below(end - first_));
+            uint32_t page = after;
+            const bool beside =
+                neighbours_ > 0 && (draw.next() >> 32) < neighbours_ && after < end && held_[after] == 0;
+            if (!beside) {
+                const bool weighted = by_weight-- > 0;
+                page =
+                    weighted ? weights->page(draw) : static_cast<uint32_t>(first_ + draw.below(end - first_));
+            }
             if (held_[page] != 0) continue;
+            after = page + 1;
             held_[page] = 1;
             picks_.push_back(page);
             chunk.add(page);
@@ -89,6 +100,7 @@ private:
     std::vector<uint8_t> held_;
     std::vector<uint32_t> picks_;
     int64_t first_, count_;
+    uint64_t neighbours_;  // of 2^32
 };
 
 Selections from_record(const RecordedSelection& record, int64_t chunks, int64_t layer) {
@@ -113,7 +125,8 @@ int64_t share_of(double share, int64_t count) {
 bool SelectionModel::operator==(const SelectionModel& o) const {
     const bool same_record = recorded == o.recorded || (recorded && o.recorded && *recorded == *o.recorded);
     return block_reuse == o.block_reuse && chunk_reuse == o.chunk_reuse && popularity == o.popularity &&
-           recency == o.recency && spread == o.spread && seed == o.seed && source == o.source && same_record;
+           recency == o.recency && neighbours == o.neighbours && spread == o.spread && seed == o.seed &&
+           source == o.source && same_record;
 }
 
 Selections draw_selections(const SelectionModel& model, const Attention& attention, int64_t chunks,
@@ -131,7 +144,7 @@ Selections draw_selections(const SelectionModel& model, const Attention& attenti
     out.begin.push_back(0);
     Draw draw(model.seed);
     Union distinct(chunks * pages_per_chunk);
-    Picks picks(chunks * pages_per_chunk, attention.sink, count);
+    Picks picks(chunks * pages_per_chunk, attention.sink, count, model.neighbours);
     std::optional<PageWeights> weights;
     if (model.popularity != 0 || model.recency != 0)
         weights.emplace(model.popularity, model.recency, model.seed, attention.sink, pages_per_chunk);

@@ -31,11 +31,14 @@ struct RecordedSelection {
 //  - `chunk_reuse`: the same for the first block of a chunk from the last block of the chunk before.
 //  - `popularity`: some pages are drawn more often, by every chunk: Zipf's exponent. 0: all alike.
 //  - `recency`: the weight of a page falls with its age to this power (below 0: grows). 0: whatever the age.
+//  - `neighbours`: the share of what is drawn that is the page after the one drawn before, so that runs of
+//    1 / (1 - neighbours) pages on average travel as one piece.
 struct SelectionModel {
     double block_reuse = 0.9;
     double chunk_reuse = 0.5;
     double popularity = 0;
     double recency = 0;
+    double neighbours = 0;
     // What is drawn is a mean: a run may select more widely. So much more than the gradient pages that are
     // drawn to be alive, as a share of them, has a place (at most all that can be alive). Scenarios: kSpread.
     double spread = 0;
@@ -50,7 +53,7 @@ struct SelectionModel {
 inline constexpr double kSpread = 0.25, kMaxSpread = 4;
 
 // Allowed ranges; outside them draws would be of next to one page alone.
-inline constexpr double kMaxPopularity = 2, kMinRecency = -1, kMaxRecency = 4;
+inline constexpr double kMaxPopularity = 2, kMinRecency = -1, kMaxRecency = 4, kMaxNeighbours = 0.95;
 
 // Distinct past pages that chunk c selects in one layer, for all chunks: rows[c] ascending page numbers.
 // `past_pages(c)` = c * pages_per_chunk. Where the past has at most `budget` pages all of them are selected.

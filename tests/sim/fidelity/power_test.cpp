@@ -60,7 +60,9 @@ TEST(Power, TheFilesConstantsAreThoseOfTheFitHalf) {
     for (const auto& file : fs::directory_iterator(kRoot / "traces/h200-2026-11-30-suite")) {
         const std::string name = file.path().filename().string();
         if (!name.ends_with(".run.json.gz") || name.find('@') != name.npos) continue;
-        const RunSummary run = read_run(file.path()).value();
+        // Some plans were run again later: the constants are of the first runs.
+        const fs::path first = kRoot / "traces/h200-2026-11-30-first" / name;
+        const RunSummary run = read_run(fs::exists(first) ? first : file.path()).value();
         if (!run.ran() || half_of(run.name) != Half::fit) continue;
         Plan plan = parse_plan(run.plan, run.name).value();
         plan.hardware = shipped;

@@ -66,23 +66,22 @@ struct KnownMiss {
     double error;
 };
 const KnownMiss kKnownMisses[] = {
-    // Pages that a run with another seed selects, and which of them are neighbours on the host.
-    {"qwen2.5-7b-64k-sparse-offload", "memory", "host kv_gradients", 0.035},
-    {"qwen2.5-7b-64k-sparse-offload", "stream", "to_device busy", 0.19},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host peak", 0.033},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host kv_gradients", 0.048},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_device busy", 0.29},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_host busy", 0.25},
-    {"qwen2.5-1.5b-32k-sparse-page-256", "memory", "device kv_gradients", 0.025},
-    {"qwen2.5-3b-16k-lora-sparse-split", "memory", "host kv_gradients", 0.023},
-    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_device busy", 0.42},
-    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_host busy", 0.24},
-    {"qwen2.5-3b-64k-sparse-offload-8bit", "memory", "host kv_gradients", 0.051},
-    {"qwen2.5-3b-64k-sparse-offload-8bit", "stream", "to_device busy", 0.36},
-    {"qwen2.5-3b-64k-sparse-offload-8bit", "stream", "to_host busy", 0.19},
-    {"qwen2.5-0.5b-1m-sparse-offload", "memory", "host kv_gradients", 0.11},
-    {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_device busy", 0.90},
-    {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_host busy", 0.45},
+    // Pages that a run with another seed selects.
+    {"qwen2.5-7b-64k-sparse-offload", "memory", "host kv_gradients", 0.085},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host peak", 0.052},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host kv_gradients", 0.095},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_device busy", 0.16},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_host busy", 0.13},
+    {"qwen2.5-1.5b-32k-sparse-page-256", "memory", "device kv_gradients", 0.014},
+    {"qwen2.5-3b-16k-lora-sparse-split", "memory", "host kv_gradients", 0.073},
+    {"qwen2.5-3b-64k-sparse-offload-8bit", "memory", "host kv_gradients", 0.033},
+    {"qwen2.5-0.5b-1m-sparse-offload", "memory", "host kv_gradients", 0.13},
+    // A link that was faster in small pieces than the calibrated one; small pages.
+    {"qwen2.5-7b-64k-sparse-offload", "stream", "to_device busy", 0.11},
+    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_device busy", 0.26},
+    {"qwen2.5-3b-64k-sparse-offload-8bit", "stream", "to_device busy", 0.12},
+    {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_device busy", 0.24},
+    // The same with selections that were fitted before runs of neighbours were counted.
     {"qwen2.5-7b-128k-sparse-fp8", "memory", "host peak", 0.026},
     {"qwen2.5-7b-128k-sparse-fp8", "memory", "host kv_gradients", 0.095},
     {"qwen2.5-7b-128k-sparse-fp8", "stream", "to_device busy", 0.23},
@@ -90,14 +89,11 @@ const KnownMiss kKnownMisses[] = {
     {"qwen2.5-7b-2m-sparse-fp8", "memory", "host kv_gradients", 0.05},
     {"qwen2.5-7b-4m-sparse-fp8", "memory", "host peak", 0.017},
     {"qwen2.5-7b-4m-sparse-fp8", "memory", "host kv_gradients", 0.16},
+    {"qwen2.5-7b-4m-sparse-fp8", "memory", "device kv_gradients", 0.035},
     {"qwen2.5-7b-4m-sparse-fp8", "stream", "to_device busy", 0.36},
     // Before commit 7a13a77: units of the host's pool were looked for by a scan.
     {"qwen2.5-7b-2m-sparse-fp8", "stream", "to_device busy", 0.13},
     {"qwen2.5-7b-2m-sparse-fp8", "stream", "to_host busy", 0.11},
-    // Gradients in bf16, before commit 8b0a815: norms backward and the norm of the gradients went through
-    // libtorch, which allocates. The run after it stands in h200-2026-11-30-again-suite.
-    {"qwen2.5-14b-8k-exact-bf16-states", "memory", "driver total", 0.02},
-    {"qwen2.5-14b-8k-exact-bf16-states", "stream", "compute busy", 0.16},
 };
 bool excused(const std::string& plan, const Finding& f) {
     for (const KnownMiss& k : kKnownMisses) {

@@ -33,6 +33,13 @@ TEST(SelectionSample, CountsWhatIsTouchedAndWaits) {
     EXPECT_EQ(s.waiting, (std::vector<double>{0, 2, 3, 3}));
 }
 
+// Chunks of 4 pages; 3 and 4 are neighbours of two chunks.
+TEST(SelectionSample, CountsRunsAsTheyTravel) {
+    const std::vector<uint32_t> begin = {0, 0, 2, 7}, pages = {0, 1, 1, 2, 3, 4, 6};
+    const SelectionSample s = count_pages(begin, pages, 3, 1, 4);
+    EXPECT_EQ(s.runs, (std::vector<double>{0, 1, 3}));
+}
+
 TEST(SelectionSample, ReadsWhatWasWrittenBeforeTouchedWasKept) {
     const Result<SelectionSample> s =
         read_selection_sample(parse_json(R"({"distinct_pages": [0, 4], "shared_with_chunk_before": [0, 1],

@@ -270,6 +270,8 @@ const Case cases[] = {
      [](Plan& p) { p.selection.block_reuse = 1.01; }, "selection.block_reuse", "1.01", "0 to 1"},
     {"chunk_reuse", [](Plan& p) { p.selection.chunk_reuse = 0; },
      [](Plan& p) { p.selection.chunk_reuse = -0.1; }, "selection.chunk_reuse", "-0.1", "0 to 1"},
+    {"neighbours", [](Plan& p) { p.selection.neighbours = 0.95; },
+     [](Plan& p) { p.selection.neighbours = 1; }, "selection.neighbours", "1", "0 to 0.95"},
     {"spread", [](Plan& p) { p.selection.spread = 4; }, [](Plan& p) { p.selection.spread = -0.1; },
      "selection.spread", "-0.1", "0 to 4"},
     {"record_chunks", recorded([](auto&, Plan&) {}),

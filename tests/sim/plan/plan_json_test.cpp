@@ -119,6 +119,7 @@ Plan any_plan() {
     p.selection.block_reuse = 1.0 / static_cast<double>(between(1, 99));
     p.selection.popularity = static_cast<double>(between(0, 6)) / 3;
     p.selection.recency = static_cast<double>(between(-1, 4));
+    p.selection.neighbours = static_cast<double>(between(0, 3)) / 4;
     p.selection.spread = static_cast<double>(between(0, 4)) / 4;
     p.selection.seed = static_cast<uint64_t>(between(0, INT64_MAX - 1));
     return p;
@@ -146,7 +147,7 @@ RC_GTEST_PROP(PlanJson, WhatIsWrittenReadsBackEqual, ()) {
 TEST(PlanJson, ConstantsThatAreNotSetAreLeftOut) {
     const std::string text = write_plan(small_plan());
     for (const char* key : {"latency_s", "per_pair_s", "\"blocks\"", "multiprocessors", "kernels",
-                            "popularity", "recency", "spread"})
+                            "popularity", "recency", "neighbours", "spread"})
         EXPECT_EQ(text.find(key), std::string::npos) << key;
     Plan p = small_plan();
     p.hardware.kernels[static_cast<size_t>(Kernel::norm)].efficiency = 0.5;

@@ -46,7 +46,9 @@ TEST(Scenario, WhatIsLeftOutHasItsDefault) {
               (Budget{hardware->device_memory, hardware->pinnable_memory, hardware->disk_memory}));
     EXPECT_EQ(s.plan.recipe, Recipe{});
     EXPECT_EQ(s.plan.decisions, defaults());
-    EXPECT_EQ(s.plan.selection, SelectionModel{});
+    SelectionModel selection;
+    selection.spread = kSpread;
+    EXPECT_EQ(s.plan.selection, selection);
     EXPECT_EQ(s.gpus, 1);
     EXPECT_TRUE(s.fixed.empty());
     EXPECT_TRUE(s.may_change.empty());
@@ -77,6 +79,7 @@ block_reuse = 0.25
 chunk_reuse = 1
 popularity = 0.75
 recency = -0.5
+neighbours = 0.75
 spread = 0.5
 seed = 7
 source = "guess"
@@ -93,7 +96,8 @@ source = "guess"
     EXPECT_EQ(s.may_change, (std::set<std::string>{"chunk", "kv_dtype"}));
     SelectionModel selection;
     selection.block_reuse = 0.25, selection.chunk_reuse = 1, selection.popularity = 0.75;
-    selection.recency = -0.5, selection.spread = 0.5, selection.seed = 7, selection.source = "guess";
+    selection.recency = -0.5, selection.neighbours = 0.75, selection.spread = 0.5, selection.seed = 7,
+    selection.source = "guess";
     EXPECT_EQ(s.plan.selection, selection);
 }
 

@@ -144,6 +144,24 @@ TEST(DrawSelections, PopularityAndRecencyDecideWhatIsTouched) {
     EXPECT_NEAR(mean_age(popular), mean_age(uniform), mean_age(uniform) / 10);
 }
 
+// Runs of pages grow with the share of neighbours: 1 / (1 - share) long, where there is room for them.
+TEST(DrawSelections, NeighboursAreDrawnInRuns) {
+    for (const double share : {0.0, 0.5, 0.75}) {
+        SelectionModel m = reuse(0, 0);
+        m.neighbours = share;
+        const Selections s = draw_selections(m, sparse(64, 4096, 1, 1), 256, 4096, 128);
+        int64_t pages = 0, runs = 0;
+        for (int64_t c = 128; c < 256; ++c) {
+            const auto drawn = row(s, c);
+            for (size_t i = 1; i + 1 < drawn.size(); ++i) {
+                ++pages;
+                runs += drawn[i] == drawn[i - 1] + 1 ? 0 : 1;
+            }
+        }
+        EXPECT_NEAR(static_cast<double>(runs) / static_cast<double>(pages), 1 - share, 0.04) << share;
+    }
+}
+
 RC_GTEST_PROP(DrawSelections, RowsAreDistinctPastPagesWithSinkAndLocal, ()) {
     const int64_t page = 8 << *rc::gen::inRange(0, 3);
     const int64_t pages_per_chunk = *rc::gen::inRange<int64_t>(1, 20);
@@ -155,6 +173,7 @@ RC_GTEST_PROP(DrawSelections, RowsAreDistinctPastPagesWithSinkAndLocal, ()) {
     SelectionModel model = reuse(share(), share(), *rc::gen::arbitrary<uint64_t>());
     model.popularity = *rc::gen::inRange(0, 5) / 2.0;
     model.recency = *rc::gen::inRange(-1, 5);
+    model.neighbours = *rc::gen::inRange(0, 4) * 0.3;
     const Selections s =
         draw_selections(model, sparse(budget, block, sink, local), chunks, page * pages_per_chunk, page);
     RC_ASSERT(std::ssize(s.begin) == chunks + 1);

@@ -125,6 +125,7 @@ inline Plan draw_chunked_plan() {
                                              : std::vector<std::string>{"k", "o", "gate", "up", "down"};
     }
     p.selection.block_reuse = 0.1 * static_cast<double>(draw::in(0, 10));
+    p.selection.neighbours = draw::of({0.0, 0.5, 0.9});
     p.selection.spread = draw::of({0.0, 0.25, 3.0});
     p.selection.seed = static_cast<uint64_t>(draw::in(1, 1000));
     return p;
