@@ -1,7 +1,6 @@
 #include "program/past.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "program/page_lists.h"
 #include "program/page_units.h"
@@ -143,50 +142,6 @@ void PastFlow::begin_sequence() {
     touched_from_.assign(
         static_cast<size_t>(layers_),
         plan_.decisions.gradient_pages == GradientPages::all_at_once ? 0 : plan_.context.count());
-}
-
-// How many pages more than drawn a run selects is not known; that it selects none from the chunk in work on
-// that lies behind it is.
-void PastFlow::hold_gradients(Place place, int64_t layer, int64_t pages) {
-    const auto li = static_cast<size_t>(layer), at = static_cast<size_t>(place);
-    int64_t& held = gradients_held_[li][at];
-    held += pages;
-    const double spread = plan_.selection.spread;
-    const bool drawn =
-        selects_pages(plan_, layer) && plan_.decisions.gradient_pages == GradientPages::first_touch;
-    if (spread == 0 || !drawn) return;
-    const int64_t most = past(static_cast<int64_t>(builder_.chunk) + 1) / page_;
-    const int64_t spare =
-        std::clamp<int64_t>(static_cast<int64_t>(std::ceil(spread * static_cast<double>(held))), 0,
-                            std::max<int64_t>(0, most - held));
-    spare_in_all_[at] += spare - spare_[li][at];
-    spare_[li][at] = spare;
-    builder_.pool_spare(pool_of(place), spare_in_all_[at] * gradient_units_);
-}
-
-void PastFlow::take_gradients(Place place, int64_t layer, int64_t pages, OpId op, OpId after) {
-    hold_gradients(place, layer, pages);
-    builder_.pool_take(pool_of(place), Category::kv_gradients, pages * gradient_units_, op, after);
-}
-
-void PastFlow::free_gradients(Place place, int64_t layer, int64_t pages, OpId op) {
-    const int64_t freed =
-        std::min(pages, gradients_held_[static_cast<size_t>(layer)][static_cast<size_t>(place)]);
-    hold_gradients(place, layer, -freed);
-    builder_.pool_free(pool_of(place), Category::kv_gradients, freed * gradient_units_, op);
-}
-
-void PastFlow::take_kv(Place place, int64_t chunk, int64_t layer, OpId op, OpId after) {
-    kv_held_[static_cast<size_t>(layer * chunks_ + chunk)] = true;
-    builder_.pool_take(pool_of(place), Category::kv, pages_of(plan_.chunk_tokens(chunk)) * kv_units_, op,
-                       after);
-}
-
-void PastFlow::free_kv(int64_t chunk, int64_t layer, OpId op) {
-    if (!kv_held_[static_cast<size_t>(layer * chunks_ + chunk)]) return;
-    kv_held_[static_cast<size_t>(layer * chunks_ + chunk)] = false;
-    const Place from = place(plan_.decisions.kv_residency, layer, past(chunk));
-    builder_.pool_free(pool_of(from), Category::kv, pages_of(plan_.chunk_tokens(chunk)) * kv_units_, op);
 }
 
 const PageMoves& PastFlow::moves(int64_t chunk, int64_t layer) const {
@@ -341,47 +296,6 @@ void PastFlow::own_gradients(int64_t chunk, int64_t layer) {
         return;
     }
     emitter_.accumulate(0, read_pages * page_, false, 0);
-}
-
-void PastFlow::close(int64_t chunk, int64_t layer, OpId op) {
-    const Decisions& d = plan_.decisions;
-    // This chunk was the last to read the K and V of the one before it.
-    if (chunk > 0) free_kv(chunk - 1, layer, op);
-    const bool last =
-        chunk + 1 >= chunks_;  // nobody attends it: it has gradient pages only where all are made at once
-    const bool at_once = d.gradient_pages == GradientPages::all_at_once && chunks_ > 1;
-    if (last && !at_once) return;
-    if (at_once || !selects_pages(plan_, layer)) {
-        const Place p = place(d.kv_gradient_residency, layer, past(chunk));
-        const int64_t pages = at_once ? pages_of(plan_.chunk_tokens(chunk)) : attended_pages(chunk, layer);
-        return free_gradients(p, layer, pages, op);
-    }
-    const PageMoves& m = moves(chunk, layer);
-    if (stays(d.kv_gradient_residency, layer)) {
-        return free_gradients(Place::device, layer, m.own_touched, op);
-    }
-    free_gradients(Place::device, layer, m.freed_device, op);
-    free_gradients(Place::host, layer, m.freed_host, op);
-    free_gradients(Place::disk, layer, m.freed_disk, op);
-}
-
-void PastFlow::drop_layer(int64_t layer, std::span<const int64_t> chunks, OpId op) {
-    for (const int64_t c : chunks) free_kv(c, layer, op);
-}
-
-void PastFlow::begin_gradients() {
-    if (plan_.decisions.gradient_pages != GradientPages::all_at_once || chunks_ == 1) return;
-    for (int64_t l = 0; l < layers_; ++l) {
-        builder_.layer = static_cast<uint16_t>(l);
-        std::array<int64_t, 3> pages{};
-        for (int64_t c = 0; c < chunks_; ++c) {
-            const Place p = place(plan_.decisions.kv_gradient_residency, l, past(c));
-            pages[static_cast<size_t>(p)] += pages_of(plan_.chunk_tokens(c));
-        }
-        const OpId op = emitter_.compute(
-            OpKind::zero, builder_.work(memory_bound(pages[0] * gradient_page_, Kernel::zero)));
-        for (size_t p = 0; p < pages.size(); ++p) take_gradients(static_cast<Place>(p), l, pages[p], op);
-    }
 }
 
 }  // namespace headroom
