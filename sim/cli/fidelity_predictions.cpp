@@ -21,8 +21,8 @@ using fidelity::Prediction;
 std::string selection_text(const SelectionModel& m) {
     std::string text = fmt::format("block_reuse {}, chunk_reuse {}", m.block_reuse, m.chunk_reuse);
     if (m.popularity != 0) text += fmt::format(", popularity {}", m.popularity);
-    if (m.neighbours != 0) text += fmt::format(", neighbours {}", m.neighbours);
     if (m.recency != 0) text += fmt::format(", recency {}", m.recency);
+    if (m.neighbours != 0) text += fmt::format(", neighbours {}", m.neighbours);
     return text;
 }
 

@@ -55,6 +55,19 @@ TEST(SelectionFit, FitFindsTheSharesThatWereDrawnWith) {
     }
 }
 
+TEST(SelectionFit, FitFindsTheRunsThatWereDrawn) {
+    Attention a;
+    a.sparse = true, a.budget = 64, a.block = 4096, a.sink = 1, a.local = 8;
+    SelectionModel made;
+    made.seed = 99;
+    made.chunk_reuse = 0.2;
+    for (const double share : {0.25, 0.75}) {
+        made.neighbours = share;
+        const SelectionModel found = fit_selection(drawn(made, a, 64, 4096, 128, 16), a);
+        EXPECT_NEAR(found.neighbours, share, 0.1);
+    }
+}
+
 TEST(SelectionFit, FitNeedsChunksWithAChoice) {
     Attention a;
     a.sparse = true, a.budget = 64, a.block = 1024;
