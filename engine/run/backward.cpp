@@ -13,10 +13,10 @@ void Executor::State::weight_gradient() {
     switch (next_gradient_) {
         case Projection::down:
             next_gradient_ = Projection::gate_up;
-            return add_product(g().down, d_projected(), rows("activation", m.intermediate));
+            return add_product(g().down, of_tile(d_projected()), tile_rows("activation", m.intermediate));
         case Projection::gate_up:
-            next_gradient_ = Projection::out;
-            return add_product(g().gate_up, layer_views().gate_up, rows("normed", m.hidden));
+            next_gradient_ = last_mlp_tile() ? Projection::out : Projection::down;
+            return add_product(g().gate_up, gate_up(), of_tile(rows("normed", m.hidden)));
         case Projection::out: {
             next_gradient_ = Projection::qkv;
             const at::Tensor dx = d_projected();
@@ -30,6 +30,16 @@ void Executor::State::weight_gradient() {
             return add_bias(g().qkv_bias, d_qkv);
         }
     }
+}
+
+bool Executor::State::last_mlp_tile() const {
+    const Tile tile = mlp_tile();
+    return tile.first + tile.rows == rows_;
+}
+
+// The norm that a layer's backward pass makes again first: with activations kept its MLP's.
+Executor::State::Norm Executor::State::first_norm_backward() const {
+    return plan.decisions.activations == Activations::keep ? Norm::mlp : Norm::attention;
 }
 
 at::Tensor Executor::State::d_projected() const {
@@ -46,7 +56,7 @@ void Executor::State::norm_backward() {
     const LayerViews& v = layer_views();
     switch (next_norm_backward_) {
         case Norm::post_mlp:
-            next_norm_backward_ = Norm::mlp;
+            next_norm_backward_ = next_norm_ = Norm::mlp;
             return rms_norm_backward(v.down, w().post_mlp_norm, rule, dx, d, false, g().post_mlp_norm,
                                      scratch_);
         case Norm::mlp:
@@ -59,6 +69,7 @@ void Executor::State::norm_backward() {
         case Norm::attention:
             next_norm_backward_ = four_norms_ ? Norm::post_mlp : Norm::mlp;
             rms_norm_backward(v.x, w().input_norm, rule, d, dx, true, g().input_norm, scratch_);
+            next_norm_ = first_norm_backward();
             return close_chunk();
     }
 }

@@ -38,6 +38,26 @@ at::Tensor Executor::State::rows(const std::string& name, int64_t columns) const
     return view(name, {rows_, columns}, type_);
 }
 
+Executor::State::Tile Executor::State::mlp_tile() const {
+    const int64_t tile = plan.decisions.mlp_tile.count();
+    if (tile == 0) return {0, rows_};
+    const int64_t first = program.ops[op_].piece * tile;
+    return {first, std::min(tile, rows_ - first)};
+}
+
+at::Tensor Executor::State::of_tile(const at::Tensor& chunk) const {
+    const Tile tile = mlp_tile();
+    return chunk.narrow(0, tile.first, tile.rows);
+}
+
+at::Tensor Executor::State::tile_rows(const std::string& name, int64_t columns) const {
+    return view(name, {mlp_tile().rows, columns}, type_);
+}
+
+at::Tensor Executor::State::gate_up() {
+    return layer_views().gate_up.narrow(0, 0, mlp_tile().rows);
+}
+
 at::Tensor Executor::State::whole(const std::string& name) const {
     return view(name, {need(name).bytes}, at::kByte);
 }
@@ -98,7 +118,8 @@ LayerViews Executor::State::make_views(const std::string& x, const std::string& 
     }
     v.v = v.qkv.narrow(1, Q + KV, KV).unflatten(1, {m.kv_heads, d});
     std::tie(v.attention, v.lse) = std::move(attention);
-    v.gate_up = rows(gate_up, 2 * m.intermediate);
+    const int64_t tile = plan.decisions.mlp_tile.count();
+    v.gate_up = view(gate_up, {tile == 0 ? rows_ : std::min(tile, rows_), 2 * m.intermediate}, type_);
     return v;
 }
 
@@ -116,8 +137,9 @@ const LayerViews& Executor::State::layer_views() {
             keeps_outputs() && d.attention_outputs == AttentionOutputs::device ? output_offset() : 0);
         views_ = make_views(hidden(), "qkv", std::move(out), hidden(), "gate_up");
     } else if (d.activations == Activations::keep) {
+        const bool tiled = d.mlp_tile.count() > 0 && d.mlp_tile.count() < full_rows();
         views_ = make_views(layer_input(layer_), of_layer("qkv", layer_), attention_in(attention),
-                            of_layer("x_mid", layer_), of_layer("gate_up", layer_));
+                            of_layer("x_mid", layer_), tiled ? "gate_up" : of_layer("gate_up", layer_));
     } else {
         const bool kept = d.attention_outputs != AttentionOutputs::recompute;
         const bool loaded = backward_ && d.activations == Activations::checkpoint_host;

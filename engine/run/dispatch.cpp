@@ -55,11 +55,11 @@ Result<void> Executor::State::run(OpId id) {
             attention_out();
             break;
         case OpKind::gate_up:
-            multiply(Projection::gate_up, layer_views().gate_up, rows("normed", plan.model.hidden),
+            multiply(Projection::gate_up, gate_up(), of_tile(rows("normed", plan.model.hidden)),
                      w().gate_up.t());
             break;
         case OpKind::activation:
-            swiglu(layer_views().gate_up, rows("activation", plan.model.intermediate), gelu_);
+            swiglu(gate_up(), tile_rows("activation", plan.model.intermediate), gelu_);
             break;
         case OpKind::down:
             down();
@@ -74,15 +74,14 @@ Result<void> Executor::State::run(OpId id) {
             weight_gradient();
             break;
         case OpKind::down_backward:
-            multiply(Projection::down, rows("d activation", plan.model.intermediate), d_projected(),
-                     w().down);
+            multiply(Projection::down, tile_rows("d activation", plan.model.intermediate),
+                     of_tile(d_projected()), w().down);
             break;
         case OpKind::activation_backward:
-            swiglu_backward(layer_views().gate_up, rows("d activation", plan.model.intermediate), gelu_);
-            next_norm_ = Norm::mlp;
+            swiglu_backward(gate_up(), tile_rows("d activation", plan.model.intermediate), gelu_);
             break;
         case OpKind::gate_up_backward:
-            multiply(Projection::gate_up, rows("d normed", plan.model.hidden), layer_views().gate_up,
+            multiply(Projection::gate_up, of_tile(rows("d normed", plan.model.hidden)), gate_up(),
                      w().gate_up);
             break;
         case OpKind::norm_backward:

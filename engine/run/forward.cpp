@@ -105,16 +105,17 @@ at::Tensor Executor::State::layer_output() const {
 
 void Executor::State::down() {
     const LayerViews& v = layer_views();
-    const at::Tensor activation = rows("activation", plan.model.intermediate);
+    const at::Tensor activation = tile_rows("activation", plan.model.intermediate);
     projection_ = Projection::down;
     if (four_norms_) {
-        at::Tensor out = v.down;
+        at::Tensor out = of_tile(v.down);
         next_norm_ = Norm::post_mlp;
         at::mm_out(out, activation, w().down.t());
         return;
     }
-    at::Tensor out = layer_output();
-    if (out.data_ptr() != v.x_mid.data_ptr()) out.copy_(v.x_mid);
+    at::Tensor out = of_tile(layer_output());
+    const at::Tensor residual = of_tile(v.x_mid);
+    if (out.data_ptr() != residual.data_ptr()) out.copy_(residual);
     out.addmm_(activation, w().down.t());
     next_norm_ = Norm::attention;
 }
@@ -142,29 +143,31 @@ void Executor::State::adapt(bool backward) {
             y = backward ? d_projected() : four_norms_ ? layer_views().out : layer_views().x_mid;
             break;
         case Projection::gate_up:
-            x = rows("normed", m.hidden);
-            y = layer_views().gate_up;  // backward its own gradient
+            x = of_tile(rows("normed", m.hidden));
+            y = gate_up();  // backward its own gradient
             break;
         case Projection::down:
-            x = rows("activation", m.intermediate);
-            y = backward ? d_projected() : four_norms_ ? layer_views().down : layer_output();
+            x = tile_rows("activation", m.intermediate);
+            y = of_tile(backward ? d_projected() : four_norms_ ? layer_views().down : layer_output());
             break;
     }
     const double scale = plan.recipe.lora_alpha / static_cast<double>(plan.recipe.lora_rank);
     const int64_t ranks = group.a.size(0);
-    const at::Tensor inner = rows("adapter products", ranks);
+    const at::Tensor inner = view("adapter products", {x.size(0), ranks}, type_);
     if (!backward) return adapter_forward(group, scale, x, y, inner);
-    const at::Tensor d_inner = view("adapter products", {rows_, ranks}, type_, inner.numel() * element());
+    const at::Tensor d_inner = view("adapter products", {x.size(0), ranks}, type_, inner.numel() * element());
     switch (projection_) {
         case Projection::qkv:
-        case Projection::gate_up:
             d_x = rows("d normed", m.hidden);
+            break;
+        case Projection::gate_up:
+            d_x = of_tile(rows("d normed", m.hidden));
             break;
         case Projection::out:
             d_x = rows("d attention", m.q_size());
             break;
         case Projection::down:
-            d_x = rows("d activation", m.intermediate);
+            d_x = tile_rows("d activation", m.intermediate);
             break;
     }
     adapter_backward(group, scale, x, y, d_x, adapter_sums_[layer][index], inner, d_inner);
@@ -189,6 +192,7 @@ void Executor::State::head() {
     const OpId loss = op_ + 1, gradient = op_ + 2, back = sums_.head.defined() ? op_ + 3 : op_ + 2;
     TORCH_CHECK(program.ops.at(back).kind == OpKind::head_backward, "another order of the head's ops");
     backward_ = true;
+    next_norm_ = first_norm_backward();
     for (int64_t at = 0; at < rows_; at += tile) {
         const int64_t count = std::min(tile, rows_ - at);
         const at::Tensor in = normed.narrow(0, at, count);

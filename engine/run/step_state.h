@@ -46,7 +46,7 @@ struct LayerViews {
     at::Tensor q, k, v;         // [T, h, d], [T, g, d]: of qkv, but for q and k where they have norms
     at::Tensor raw_q, raw_k;    // of qkv: before norms
     at::Tensor attention, lse;  // [T, h, d], [T, h]
-    at::Tensor gate_up;         // [T, 2 I]
+    at::Tensor gate_up;         // [T or one tile, 2 I]
     at::Tensor out, down;       // [T, H]: before their norms, where a layer has four
 };
 
@@ -122,6 +122,15 @@ private:
                     int64_t offset = 0) const;
     at::Tensor rows(const std::string& name, int64_t columns) const;  // [T, columns] of activations
     at::Tensor whole(const std::string& name) const;                  // uint8
+    // The MLP of a chunk is computed in tiles (plan.mlp_tile; else one): the tokens of the op in work,
+    // what is theirs of a buffer of the whole chunk, and [tokens, columns] of one that holds a tile.
+    struct Tile {
+        int64_t first, rows;
+    };
+    Tile mlp_tile() const;
+    at::Tensor of_tile(const at::Tensor& chunk) const;
+    at::Tensor tile_rows(const std::string& name, int64_t columns) const;
+    at::Tensor gate_up();
     // Output [T, h, d] and log-sum-exp [T, h], which lies as [h, T], of the attention buffer called `name`,
     // `offset` bytes into it.
     std::pair<at::Tensor, at::Tensor> attention_in(const std::string& name, int64_t offset = 0) const;
@@ -205,6 +214,8 @@ private:
     void weight_gradient();
     // Gradient of what attention or MLP gives: that of the hidden state, or of what the norm was applied to.
     at::Tensor d_projected() const;
+    bool last_mlp_tile() const;
+    Norm first_norm_backward() const;
     void norm_backward();
     AttentionScratch attention_scratch(const std::string& workspace) const;  // of that buffer
     BlockScratch packed_scratch() const;

@@ -82,7 +82,6 @@ Result<void> check_supported(const Plan& plan) {
         return refuse("plan.kv_dtype",
                       "'fp8', and heads have " + std::to_string(plan.model.head_dim) + " values",
                       "heads of a multiple of 16 values");
-    if (d.mlp_tile.count() > 0 && d.mlp_tile < plan.context) return refuse("plan.mlp_tile", "tiles", "0");
     if (d.fill_head) return refuse("plan.fill_head", "true", "false");
     if (d.logits_fp32 != 0) return refuse("plan.logits_fp32", "copies", "0");
     return check_formats(plan);

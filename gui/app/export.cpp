@@ -14,6 +14,8 @@
 #include "cli/checks.h"
 #include "gui/app/main_window.h"
 #include "gui/model/document.h"
+#include "gui/view/run_form.h"
+#include "gui/view/run_view.h"
 #include "gui/view/views.h"
 #include "timeline/timeline.h"
 
@@ -79,6 +81,24 @@ Result<void> export_one(MainWindow& window, View& view, const std::filesystem::p
     return export_view(view, *format, path, scale);
 }
 
+// Runs the plan that is open, as the view Run does, to its end.
+Result<void> run_plan(MainWindow& window, const std::filesystem::path& timeline, const bool& failed) {
+    auto* view = qobject_cast<RunView*>(window.view("run"));
+    if (window.document().plan() == nullptr)
+        return fail("--run", "no plan fits", "a scenario or a plan that fits this machine");
+    RunSettings settings = view->form().settings();
+    settings.output = QString::fromStdString(timeline.string());
+    view->form().set_settings(settings);
+    std::optional<Error> error;
+    const auto connection = QObject::connect(&view->run(), &EngineRun::failed,
+                                             [&](const Error& e) { error = e; });
+    view->start();
+    settle(window, view, failed);
+    QObject::disconnect(connection);
+    if (error) return tl::unexpected<Error>(*error);
+    return {};
+}
+
 }  // namespace
 
 std::optional<ExportFormat> format_of(const QString& name) {
@@ -116,6 +136,11 @@ int run_export(const ExportRequest& request) {
         return say(Error{Fault::bad_input, request.output.string(),
                          "'" + request.output.extension().string() + "' is no format of a timeline",
                          "a name that ends in .trace.json.gz"});
+    if (!request.run_to.empty()) {
+        const Result<void> can = cli::check_output(
+            request.run_to.string(), {request.input.string(), request.output.string()});
+        if (!can) return say(can.error());
+    }
     MainWindow window;
     window.set_dark(request.dark);
     window.show();
@@ -129,6 +154,11 @@ int run_export(const ExportRequest& request) {
     settle(window, nullptr, failed);
     if (error) return say(*error);
     window.resize_views(request.size);
+    if (!request.run_to.empty()) {
+        const Result<void> ran = run_plan(window, request.run_to, failed);
+        if (!ran) return say(ran.error());
+        if (error) return say(*error);
+    }
     if (request.view == "timeline") {
         const Result<void> written = export_timeline(window.document(), request.output);
         return written ? 0 : say(written.error());

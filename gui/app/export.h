@@ -30,8 +30,9 @@ struct ExportRequest {
     QSize size{1600, 900};
     double scale = 1;
     bool dark = false;
+    std::filesystem::path run_to;  // run the plan first; its measured timeline goes there. Empty: do not run
 };
-// Waits until everything that the view shows is worked out. Returns the exit code; says errors on standard
+// Waits until everything that the view shows is worked out, a run included. Returns the exit code; says errors on standard
 // error.
 int run_export(const ExportRequest& request);
 

@@ -59,7 +59,12 @@ int main(int argc, char** argv) {
     const QCommandLineOption size("size", "Of the picture, in pixels", "WxH", "1600x900");
     const QCommandLineOption scale("scale", "Pixels per unit, 1 to 4: 2 for a HiDPI picture", "N", "1");
     const QCommandLineOption dark("dark", "Dark colours");
-    parser.addOptions({export_view, output, size, scale, dark});
+    const QCommandLineOption run_first(
+        "run",
+        "With --export: run the plan on this machine first, as the view Run does; its measured timeline goes to "
+        "TIMELINE (*.trace.json.gz), and Compare has it",
+        "TIMELINE");
+    parser.addOptions({export_view, output, size, scale, dark, run_first});
     parser.addHelpOption();
     parser.addVersionOption();
     if (!parser.parse(QApplication::arguments())) return bad(parser.errorText());
@@ -83,8 +88,12 @@ int main(int argc, char** argv) {
         if (!number || request.scale < 1 || request.scale > 4)
             return bad("--scale: '" + parser.value(scale) + "'; allowed: 1 to 4");
         request.dark = parser.isSet(dark);
+        if (parser.isSet(run_first) && parser.value(run_first).isEmpty())
+            return bad("--run: an empty name; allowed: a name that ends in .trace.json.gz");
+        request.run_to = parser.value(run_first).toStdString();
         return headroom::gui::run_export(request);
     }
+    if (parser.isSet(run_first)) return bad("--run: without --export; a window has the view Run");
     headroom::gui::MainWindow window;
     if (parser.isSet(dark)) window.set_dark(true);
     if (!files.isEmpty()) window.open(files[0].toStdString());

@@ -48,7 +48,4 @@ Result<T> with_places(Result<T> result, const Scenario& scenario) {
     return result;
 }
 
-// Error: no strategy has that name; says which one is nearest, and all that there are.
-Result<void> check_strategy(const std::string& name, const std::string& where);
-
 }  // namespace headroom::cli

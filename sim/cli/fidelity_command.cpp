@@ -87,6 +87,14 @@ Result<int> run(FidelityOptions o) {
             one_of(names));
     }
     if (o.commit.empty()) o.commit = commit_of(data);
+    if (!o.hardware.empty()) {
+        if (const Result<Hardware> h = read_hardware(o.hardware, data); !h) {
+            Error e = h.error();
+            if (e.where == "hardware") e.where = "--hardware";
+            return tl::unexpected<Error>(std::move(e));
+        }
+        fidelity::use_hardware(suite, o.hardware);
+    }
     FidelityRuns runs(o, std::move(suite), data);
     if (o.replay) {
         HEADROOM_CHECK(runs.replay());
@@ -128,6 +136,7 @@ Command add_fidelity(CLI::App& root) {
         "take\n"
         "  headroom fidelity h200 -o results --budget-seconds 500 && headroom fidelity h200 -o results "
         "--resume\n"
+        "  headroom calibrate -o mine.toml && headroom fidelity h200 -o results --hardware mine.toml\n"
         "  headroom fidelity h200 -o results --replay            the same runs, predicted again as of now");
     app->add_option("suite", o->suite,
                     "The list of plans (scenarios/fidelity/*.toml), or the name of a shipped one")
@@ -136,6 +145,10 @@ Command add_fidelity(CLI::App& root) {
     app->add_option("-o,--output", o->folder, "Where predictions, runs and table go")
         ->required()
         ->type_name("FOLDER");
+    app->add_option("--hardware", o->hardware,
+                    "The machine, instead of the one that the suite names: what `headroom calibrate` wrote, or "
+                    "the name of a shipped one")
+        ->type_name("NAME");
     app->add_option("--only", o->only, "Only these plans and ladders; one that has been run is run again")
         ->allow_extra_args(false)
         ->type_name("NAME");

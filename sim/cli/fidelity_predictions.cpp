@@ -154,7 +154,8 @@ Result<void> FidelityRuns::replay_entry(Entry& e) {
     HEADROOM_CHECK(load(e));
     if (!e.run) return {};
     HEADROOM_TRY(Plan plan, parse_plan(e.run->plan, e.plan.name));
-    HEADROOM_TRY(plan.hardware, read_hardware(plan.hardware.name, data_));
+    const std::string& named = options_.hardware.empty() ? plan.hardware.name : options_.hardware;
+    HEADROOM_TRY(plan.hardware, read_hardware(named, data_));
     HEADROOM_TRY(e.prediction, fidelity::predict_plan(plan, suite_.selection_of(e.plan), e.plan.name,
                                                       std::string(fidelity::name_of(e.plan.half))));
     e.recorded.reset();

@@ -15,6 +15,7 @@ namespace headroom::cli {
 
 struct FidelityOptions {
     std::string suite, folder, device = "cuda", commit;
+    std::string hardware;                  // a name or a file; empty: as the suite and its scenarios say
     std::vector<std::string> only;         // names of plans, ladders; empty: all
     std::vector<std::string> run_options;  // words for the engine, such as --attention=graph
     double budget_seconds = 0;             // 0: no limit

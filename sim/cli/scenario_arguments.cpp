@@ -45,27 +45,8 @@ Result<Scenario> ScenarioArguments::read() const {
         }
     }
     HEADROOM_TRY(Scenario scenario, read_scenario(file, data, overrides));
-    if (!scenario.fixed.contains("strategy")) return scenario;
-    const std::string& name = scenario.plan.decisions.strategy;
-    const std::string& place = scenario.places["plan.strategy"];
-    HEADROOM_CHECK(check_strategy(name, place));
-    bool offers = false;
-    find_strategy(name)->candidates(scenario, [&](const Decisions&) { offers = true; });
-    if (!offers) {
-        return fail(place, "'" + name + "' with " + std::to_string(scenario.gpus) + " GPU",
-                    "'gpus' of 2 or more in the scenario, or another strategy");
-    }
+    HEADROOM_CHECK(check_strategy(scenario));
     return scenario;
-}
-
-Result<void> check_strategy(const std::string& name, const std::string& where) {
-    if (find_strategy(name) != nullptr) return {};
-    std::vector<std::string> names;
-    for (const Strategy* s : strategies()) names.emplace_back(s->name());
-    const std::string near = nearest(name, names);
-    return fail(where,
-                "'" + name + "' is no strategy" + (near.empty() ? "" : " (did you mean '" + near + "'?)"),
-                one_of(names));
 }
 
 }  // namespace headroom::cli

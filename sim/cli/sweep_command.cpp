@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "strategy/strategy.h"
 
 namespace headroom::cli {
 namespace {
@@ -54,7 +55,7 @@ Result<std::vector<std::string>> parse_strategies(const std::string& text) {
     if (text == "all") return names;
     std::stringstream list(text);
     for (std::string part; std::getline(list, part, ',');) {
-        HEADROOM_CHECK(check_strategy(part, "--strategies"));
+        HEADROOM_CHECK(require_strategy(part, "--strategies"));
         names.push_back(part);
     }
     if (names.empty()) return fail("--strategies", "''", "'all', or names with commas between them");

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/toml.h"
+#include "strategy/strategy.h"
 
 namespace headroom::fidelity {
 namespace {
@@ -197,6 +198,13 @@ Result<Suite> read_suite(const fs::path& path) {
     return parse_suite(text, path.string());
 }
 
+void use_hardware(Suite& suite, const std::string& name_or_path) {
+    suite.hardware = name_or_path;
+    const std::string word = "hardware=" + name_or_path;
+    for (SuitePlan& p : suite.plans) p.question.set.push_back(word);
+    for (Ladder& l : suite.ladders) l.question.set.push_back(word);
+}
+
 Result<Scenario> scenario_of(const Suite& suite, const Question& question, const std::string& name,
                              const std::string& place, const fs::path& data) {
     std::vector<std::string> set = suite.set;
@@ -213,11 +221,12 @@ Result<Scenario> scenario_of(const Suite& suite, const Question& question, const
         const fs::path shipped = data / "scenarios" / (question.scenario + ".toml");
         return read_scenario(fs::is_regular_file(beside, ignored) ? beside : shipped, data, set);
     }();
-    if (!s) {
-        Error e = s.error();
+    const auto here = [&](Error e) {
         e.where = place + ": " + e.where;
         return tl::unexpected<Error>(std::move(e));
-    }
+    };
+    if (!s) return here(s.error());
+    if (const Result<void> ok = check_strategy(*s); !ok) return here(ok.error());
     s->name = s->plan.name = name;
     return s;
 }

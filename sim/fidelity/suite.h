@@ -77,6 +77,10 @@ struct Suite {
 Result<Suite> parse_suite(std::string_view toml, const std::string& where);
 Result<Suite> read_suite(const std::filesystem::path& path);
 
+// All questions are about this machine (a name of models/hardware, or a file), whatever the suite and its
+// scenarios name.
+void use_hardware(Suite& suite, const std::string& name_or_path);
+
 // The scenario of one question of the suite, named `name`. Errors lead with `place`.
 Result<Scenario> scenario_of(const Suite& suite, const Question& question, const std::string& name,
                              const std::string& place, const std::filesystem::path& data);

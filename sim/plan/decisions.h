@@ -77,7 +77,7 @@ struct Decisions {
     int64_t wavefront = 1;    // chunks in flight in the fill pass: 1 or 2
     Tokens loss_tile{1024};   // tokens whose logits exist at once; 0: the whole chunk or sequence
     int64_t logits_fp32 = 0;  // fp32 copies of the logits beside the bf16 ones
-    Tokens mlp_tile{0};       // tokens of the MLP at once (whole-sequence strategies); 0: all
+    Tokens mlp_tile{0};       // tokens of the MLP at once; 0: all
     // What the authors' code does and a better plan does not.
     bool fill_head = false;               // LM head and the whole last layer in the fill pass
     bool write_back_clean = false;        // unchanged K and V written back after every use

@@ -163,8 +163,7 @@ private:
         }
         op = emitter_.attention_out(layer(l), tokens, b, false);
         builder_.release(b.attention, op);
-        emitter_.mlp_up(layer(l), tokens, b);
-        emitter_.mlp_down(layer(l), tokens, b, x, false);
+        emitter_.mlp(layer(l), tokens, b, x, false);
         parameters_.layer_done(builder_.last_compute());
         if (!last) return;
         at(c, -1);
@@ -260,8 +259,7 @@ private:
         const OpId out = emitter_.attention_out(layer(l), tokens, b, keep_);
         if (d_.activations == Activations::checkpoint_host) builder_.release(b.x, out);
         if (!keep_ && d_.attention_outputs == AttentionOutputs::recompute) builder_.release(b.attention, out);
-        emitter_.mlp_up(layer(l), tokens, b);
-        emitter_.mlp_down(layer(l), tokens, b, x_out, keep_ && !emitter_.tiled_mlp(), keep_);
+        emitter_.mlp(layer(l), tokens, b, x_out, keep_);
         if (!keep_) builder_.release(b.x_mid, builder_.last_compute());
         parameters_.layer_done(builder_.last_compute());
     }
@@ -342,8 +340,7 @@ private:
             ring_.forward(layer(l), tokens);
         }
         emitter_.attention_out(layer(l), tokens, b, true);
-        if (!emitter_.tiled_mlp()) emitter_.mlp_up(layer(l), tokens, b);
-        emitter_.mlp_down_again(layer(l), tokens, b);
+        emitter_.mlp_again(layer(l), tokens, b);
     }
 
     const Plan& plan_;

@@ -171,13 +171,11 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     const int64_t T = tokens, H = s.hidden, e = s.element, qkv = s.q + 2 * s.kv;
     const bool windows = plan_.decisions.honour_windows;
     const int64_t window = windows ? layer.window : 0;
-    const int64_t tiles = tiled_mlp_ ? tiles_of(T, mlp_rows_) : 1;
     const int32_t heads = narrow(s.heads), kv_heads = narrow(s.kv_heads), dim = narrow(s.head_dim);
     const int64_t seen = window > 0 && window < T ? static_cast<int64_t>(own_keys_seen(T, window)) : 0;
-    // One GEMM of the MLP, cut into tiles, or into experts that share the tokens evenly.
+    // One GEMM of the MLP, or of experts that share the tokens evenly.
     const auto mlp_gemm = [&](bool accumulate, int64_t n, int64_t k) {
-        const int64_t rows = ceil_div(T, tiles);
-        if (!layer.mixture) return accumulate ? gemm_accumulate(n, k, T) : gemm(rows, n, k, narrow(tiles));
+        if (!layer.mixture) return accumulate ? gemm_accumulate(n, k, T) : gemm(T, n, k);
         const int64_t groups = m.experts.count + m.experts.shared;
         const int64_t per_group =
             std::max<int64_t>(1, ceil_div(T * (m.experts.per_token + m.experts.shared), groups));
@@ -261,9 +259,10 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
     return cache_[last_works_ = cache_.size() - 1];
 }
 
-void LayerEmitter::lora(uint32_t work, int64_t targets, bool backward) {
+void LayerEmitter::lora(uint32_t work, int64_t targets, bool backward, int64_t tile) {
     if (train_all_ || targets == 0) return;
-    const OpId op = compute(backward ? OpKind::lora_backward : OpKind::lora, work);
+    const OpId op =
+        compute(backward ? OpKind::lora_backward : OpKind::lora, work, kNone, kNone, tile);
     builder_.take(adapter_, op);
     builder_.release(adapter_, op);
 }
@@ -382,52 +381,70 @@ OpId LayerEmitter::attention_out(const Layer& layer, int64_t tokens, const Layer
     return op;
 }
 
-void LayerEmitter::mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
-    const Works& w = works(layer, tokens);
-    OpId op = compute(OpKind::norm, w.norm);
-    builder_.take(normed_, op);
+void LayerEmitter::mlp_norm(const Layer& layer, int64_t tokens) {
+    builder_.take(normed_, compute(OpKind::norm, works(layer, tokens).norm));
+}
+
+void LayerEmitter::gate_up(const Layer& layer, int64_t rows, int64_t tile, const LayerBuffers& b) {
+    const Works& w = works(layer, rows);
     if (layer.mixture) {
-        compute(OpKind::router, w.router);
-        op = compute(OpKind::activation, w.dispatch);
-        builder_.take(permuted_, op);
+        compute(OpKind::router, w.router, kNone, kNone, tile);
+        builder_.take(permuted_, compute(OpKind::activation, w.dispatch, kNone, kNone, tile));
     }
-    op = compute(OpKind::gate_up, w.gate_up);
-    builder_.take(b.gate_up, op);
-    lora(w.lora_up, w.lora_up_targets);
+    builder_.take(b.gate_up, compute(OpKind::gate_up, w.gate_up, kNone, kNone, tile));
+    lora(w.lora_up, w.lora_up_targets, false, tile);
+}
+
+void LayerEmitter::down(const Layer& layer, int64_t rows, int64_t tile, BufferId gate_up, BufferId out) {
+    const Works& w = works(layer, rows);
+    const OpId op = compute(OpKind::activation, w.activation, kNone, kNone, tile);
+    builder_.take(act_, op);
+    if (gate_up != kNone) builder_.release(gate_up, op);
+    builder_.take(out, compute(OpKind::down, w.down, kNone, kNone, tile));
+    lora(w.lora_down, w.lora_down_targets, false, tile);
+    builder_.release(act_, builder_.last_compute());
+}
+
+void LayerEmitter::mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
+    assert(!tiled_mlp_);
+    mlp_norm(layer, tokens);
+    gate_up(layer, tokens, 0, b);
     builder_.release(normed_, builder_.last_compute());
     if (layer.mixture) builder_.release(permuted_, builder_.last_compute());
 }
 
-OpId LayerEmitter::mlp_down(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out,
-                            bool keep_gate_up, bool keep_down) {
-    const Works& w = works(layer, tokens);
-    OpId op = compute(OpKind::activation, w.activation);
-    builder_.take(act_, op);
-    if (!keep_gate_up) builder_.release(b.gate_up, op);
-    op = compute(OpKind::down, w.down);
-    builder_.take(four_norms_ ? b.down : x_out, op);
-    lora(w.lora_down, w.lora_down_targets);
-    builder_.release(act_, builder_.last_compute());
-    all_reduce(tokens);
-    if (!four_norms_) return op;
-    op = compute(OpKind::norm, w.post_norm);
+OpId LayerEmitter::mlp(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out, bool keep) {
+    mlp_forward(layer, tokens, b, four_norms_ ? b.down : x_out, keep);
+    if (!four_norms_) return builder_.last_compute();
+    const OpId op = compute(OpKind::norm, works(layer, tokens).post_norm);
     builder_.take(x_out, op);
-    if (!keep_down) builder_.release(b.down, op);
+    if (!keep) builder_.release(b.down, op);
     return op;
 }
 
-void LayerEmitter::mlp_down_again(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
-    if (!four_norms_) return;
-    const Works& w = works(layer, tokens);
-    if (tiled_mlp_) mlp_up(layer, tokens, b);
-    OpId op = compute(OpKind::activation, w.activation);
-    builder_.take(act_, op);
-    if (tiled_mlp_) builder_.release(b.gate_up, op);
-    op = compute(OpKind::down, w.down);
-    builder_.take(b.down, op);
-    lora(w.lora_down, w.lora_down_targets);
-    builder_.release(act_, builder_.last_compute());
+void LayerEmitter::mlp_forward(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId out,
+                               bool keep) {
+    if (!tiled_mlp_) {
+        mlp_up(layer, tokens, b);
+        down(layer, tokens, 0, keep ? kNone : b.gate_up, out);
+    } else {
+        mlp_norm(layer, tokens);
+        for_each_mlp_tile(tokens, [&](int64_t rows, int64_t tile) {
+            gate_up(layer, rows, tile, b);
+            if (layer.mixture) builder_.release(permuted_, builder_.last_compute());
+            down(layer, rows, tile, b.gate_up, out);
+        });
+        builder_.release(normed_, builder_.last_compute());
+    }
     all_reduce(tokens);
+}
+
+void LayerEmitter::mlp_again(const Layer& layer, int64_t tokens, const LayerBuffers& b) {
+    if (four_norms_) {
+        mlp_forward(layer, tokens, b, b.down, true);
+    } else if (!tiled_mlp_) {
+        mlp_up(layer, tokens, b);
+    }
 }
 
 void LayerEmitter::head(int64_t tokens, BufferId x, BufferId dx, bool forward_only, OpId wait) {

@@ -14,8 +14,10 @@
 // hidden state: `out` and `down` hold it, kept like the others, and with checkpoints made again.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -119,16 +121,15 @@ public:
     // last op, after which the attention output and x are read no more.
     OpId attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, bool keep_out,
                        OpId wait = kNone);
-    // MLP up to gate_up (what the backward pass needs), then the rest.
-    void mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b);
-    OpId mlp_down(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out,
-                  bool keep_gate_up, bool keep_down = false);
-    // Four norms: `down` again, for the backward pass of the norm behind it; else nothing.
-    void mlp_down_again(const Layer& layer, int64_t tokens, const LayerBuffers& b);
+    // The MLP: norm, gate_up, activation, down, and the norm behind it where there is one. Takes x_out; `keep`:
+    // gate_up (unless in tiles) and `down` stay for the backward pass. Returns the last op.
+    OpId mlp(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out, bool keep);
+    // What mlp_backward reads, made again: gate_up (unless in tiles) and, with four norms, `down`.
+    void mlp_again(const Layer& layer, int64_t tokens, const LayerBuffers& b);
 
     // Final norm, logits, loss and, unless `forward_only`, their backward: leaves dx. x is released.
     void head(int64_t tokens, BufferId x, BufferId dx, bool forward_only, OpId wait = kNone);
-    // Backward of MLP and its norm; dx in place; releases x_mid, gate_up.
+    // Backward of MLP and its norm; dx in place; releases x_mid, gate_up. Tiles compute gate_up again, one by one.
     void mlp_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone,
                       OpId gradient_wait = kNone);
     // Backward of the output projection and the attention to the own chunk: takes d_attention and d_qkv.
@@ -178,14 +179,30 @@ private:
     uint32_t past_work(bool backward, int64_t tokens, int64_t keys, double keys_seen, bool packs);
     void all_reduce(int64_t tokens);
     // `targets`: of the projections that were just computed, those with an adapter.
-    void lora(uint32_t work, int64_t targets, bool backward = false);
+    void lora(uint32_t work, int64_t targets, bool backward = false, int64_t tile = 0);
+
+    // The MLP's parts, for `rows` tokens: all, or those of one tile, whose number is the `piece` of its ops.
+    template <typename Emit>  // emit(rows, tile)
+    void for_each_mlp_tile(int64_t tokens, Emit&& emit) {
+        for (int64_t first = 0, tile = 0; first < tokens; first += mlp_rows_, ++tile)
+            emit(std::min(mlp_rows_, tokens - first), tile);
+    }
+    void mlp_norm(const Layer& layer, int64_t tokens);  // of all tokens: takes normed
+    void mlp_up(const Layer& layer, int64_t tokens, const LayerBuffers& b);
+    void mlp_forward(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId out, bool keep);
+    // Takes gate_up, and the tokens by expert of a mixture.
+    void gate_up(const Layer& layer, int64_t rows, int64_t tile, const LayerBuffers& b);
+    // Activation and down: takes `out`, releases `gate_up` unless it is kNone.
+    void down(const Layer& layer, int64_t rows, int64_t tile, BufferId gate_up, BufferId out);
+    void mlp_tile_backward(const Layer& layer, int64_t rows, int64_t tile, const LayerBuffers& b,
+                           OpId gradient_wait);
 
     const Plan& plan_;
     StepBuilder& builder_;
     RankSizes sizes_;
     int64_t tokens_;
     bool train_all_, four_norms_;
-    std::vector<Works> cache_;
+    std::deque<Works> cache_;  // references stay valid
     size_t last_works_ = 0;
     std::vector<std::pair<std::array<int64_t, 4>, uint32_t>> past_cache_;
     std::vector<OpId> pending_;

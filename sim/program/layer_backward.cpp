@@ -5,45 +5,54 @@ namespace headroom {
 
 void LayerEmitter::mlp_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait,
                                 OpId gradient_wait) {
-    const Works& w = works(layer, tokens);
     await(wait);
     if (four_norms_) {
-        const OpId op = compute(OpKind::norm_backward, w.post_norm_backward);
+        const OpId op = compute(OpKind::norm_backward, works(layer, tokens).post_norm_backward);
         builder_.take(d_normed_, op);
         builder_.release(b.down, op);
     }
-    if (tiled_mlp_) mlp_up(layer, tokens, b);  // tiles are computed again one by one
-    OpId op = compute(OpKind::activation, w.activation);
-    builder_.take(act_, op);
-    if (train_all_) compute(OpKind::weight_gradient, w.down_gradient, gradient_wait);
-    op = compute(OpKind::down_backward, w.down_backward);
-    builder_.take(d_act_, op);
-    lora(w.lora_down_b, w.lora_down_targets, true);
-    builder_.release(act_, builder_.last_compute());
-    if (four_norms_) builder_.release(d_normed_, builder_.last_compute());
-    op = compute(OpKind::activation_backward, w.activation_backward);
-    builder_.release(d_act_, op);
-    op = compute(OpKind::norm, w.norm);
-    builder_.take(normed_, op);
-    if (layer.mixture) {
-        op = compute(OpKind::activation, w.dispatch);
-        builder_.take(permuted_, op);
+    if (!tiled_mlp_) {
+        mlp_tile_backward(layer, tokens, 0, b, gradient_wait);
+    } else {
+        mlp_norm(layer, tokens);
+        for_each_mlp_tile(tokens, [&](int64_t rows, int64_t tile) {
+            gate_up(layer, rows, tile, b);
+            mlp_tile_backward(layer, rows, tile, b, tile == 0 ? gradient_wait : kNone);
+        });
     }
-    if (train_all_) compute(OpKind::weight_gradient, w.gate_up_gradient);
-    op = compute(OpKind::gate_up_backward, w.gate_up_backward);
-    builder_.take(d_normed_, op);
-    lora(w.lora_up_b, w.lora_up_targets, true);
-    if (layer.mixture) {
-        compute(OpKind::activation_backward, w.dispatch);
-        op = compute(OpKind::router_backward, w.router_backward);
-        builder_.release(permuted_, op);
-    }
-    builder_.release(b.gate_up, builder_.last_compute());
     all_reduce(tokens);
-    op = compute(OpKind::norm_backward, w.norm_backward);
+    const OpId op = compute(OpKind::norm_backward, works(layer, tokens).norm_backward);
     builder_.release(normed_, op);
     builder_.release(d_normed_, op);
     builder_.release(b.x_mid, op);
+}
+
+void LayerEmitter::mlp_tile_backward(const Layer& layer, int64_t rows, int64_t tile, const LayerBuffers& b,
+                                     OpId gradient_wait) {
+    const Works& w = works(layer, rows);
+    const auto emit = [&](OpKind kind, uint32_t work, OpId after = kNone) {
+        return compute(kind, work, after, kNone, tile);
+    };
+    builder_.take(act_, emit(OpKind::activation, w.activation));
+    if (train_all_) emit(OpKind::weight_gradient, w.down_gradient, gradient_wait);
+    builder_.take(d_act_, emit(OpKind::down_backward, w.down_backward));
+    lora(w.lora_down_b, w.lora_down_targets, true, tile);
+    builder_.release(act_, builder_.last_compute());
+    // Rows of a tile are read, then overwritten: with tiles the buffer holds both.
+    if (four_norms_ && !tiled_mlp_) builder_.release(d_normed_, builder_.last_compute());
+    builder_.release(d_act_, emit(OpKind::activation_backward, w.activation_backward));
+    if (!tiled_mlp_) {  // else it was made again for gate_up
+        builder_.take(normed_, emit(OpKind::norm, w.norm));
+        if (layer.mixture) builder_.take(permuted_, emit(OpKind::activation, w.dispatch));
+    }
+    if (train_all_) emit(OpKind::weight_gradient, w.gate_up_gradient);
+    builder_.take(d_normed_, emit(OpKind::gate_up_backward, w.gate_up_backward));
+    lora(w.lora_up_b, w.lora_up_targets, true, tile);
+    if (layer.mixture) {
+        emit(OpKind::activation_backward, w.dispatch);
+        builder_.release(permuted_, emit(OpKind::router_backward, w.router_backward));
+    }
+    builder_.release(b.gate_up, builder_.last_compute());
 }
 
 void LayerEmitter::own_attention_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b) {

@@ -126,8 +126,7 @@ private:
             const OpId op = emitter_.attention_out(layer(l), tokens, buffers_, false);
             builder_.release(buffers_.attention, op);
             builder_.release(buffers_.x, op);
-            emitter_.mlp_up(layer(l), tokens, buffers_);
-            emitter_.mlp_down(layer(l), tokens, buffers_, top_, false);
+            emitter_.mlp(layer(l), tokens, buffers_, top_, false);
             builder_.release(buffers_.x_mid, builder_.last_compute());
             stored_x_[static_cast<size_t>(c)] = put(true);
             builder_.release(top_, builder_.last_compute());
@@ -187,8 +186,7 @@ private:
         emitter_.project(layer(l), tokens, buffers_);
         attend(c, l);
         emitter_.attention_out(layer(l), tokens, buffers_, true);
-        if (!emitter_.tiled_mlp()) emitter_.mlp_up(layer(l), tokens, buffers_);
-        emitter_.mlp_down_again(layer(l), tokens, buffers_);
+        emitter_.mlp_again(layer(l), tokens, buffers_);
         bring(dx_in_, dx_, gradient_stored(c));
         emitter_.mlp_backward(layer(l), tokens, buffers_);
         emitter_.own_attention_backward(layer(l), tokens, buffers_);

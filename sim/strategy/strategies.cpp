@@ -23,10 +23,34 @@ const Strategy* find_strategy(std::string_view name) {
     return nullptr;
 }
 
+Result<const Strategy*> require_strategy(const std::string& name, const std::string& where) {
+    if (const Strategy* s = find_strategy(name)) return s;
+    std::vector<std::string> names;
+    for (const Strategy* s : strategies()) names.emplace_back(s->name());
+    const std::string near = nearest(name, names);
+    return fail(where,
+                "'" + name + "' is no strategy" + (near.empty() ? "" : " (did you mean '" + near + "'?)"),
+                one_of(names));
+}
+
+Result<void> check_strategy(const Scenario& scenario) {
+    if (!scenario.fixed.contains("strategy")) return {};
+    const std::string& name = scenario.plan.decisions.strategy;
+    const auto found = scenario.places.find("plan.strategy");
+    const std::string place = found == scenario.places.end() ? "key 'plan.strategy'" : found->second;
+    HEADROOM_TRY(const Strategy* const strategy, require_strategy(name, place));
+    bool offers = false;
+    strategy->candidates(scenario, [&](const Decisions&) { offers = true; });
+    if (offers) return {};
+    return fail(place, "'" + name + "' with " + std::to_string(scenario.gpus) + " GPU",
+                "'gpus' of 2 or more in the scenario, or another strategy");
+}
+
 namespace {
 
-// A chunk and layer take at most this many ops besides those of the past, a piece of the past that many.
-constexpr double kOpsOfChunk = 48, kOpsOfPiece = 24;
+// A chunk and layer take at most this many ops besides those of the past; a tile of the MLP (of a mixture,
+// with adapters) and a piece of the past that many.
+constexpr double kOpsOfChunk = 48, kOpsOfTile = 24, kOpsOfPiece = 24;
 
 Result<void> check_size(const Plan& plan) {
     const double chunks = static_cast<double>(plan.chunks());
@@ -34,6 +58,11 @@ Result<void> check_size(const Plan& plan) {
         chunks * static_cast<double>(plan.model.layer_count()) * static_cast<double>(plan.recipe.batch);
     const std::string too_many =
         " tokens make a step of more than " + format_integer(kMaxOps) + " operations";
+    const int64_t tile = plan.decisions.mlp_tile.count(), chunk = plan.chunk_tokens(0);
+    const double tiles = tile == 0 ? 0 : static_cast<double>(ceil_div(chunk, tile));
+    if (tiles > 1 && steps * (kOpsOfChunk + tiles * kOpsOfTile) > static_cast<double>(kMaxOps)) {
+        return fail("key 'plan.mlp_tile'", format_tokens(plan.decisions.mlp_tile) + too_many, "a larger tile");
+    }
     if (steps * kOpsOfChunk > static_cast<double>(kMaxOps)) {
         return fail("key 'plan.chunk'", format_tokens(plan.decisions.chunk) + too_many,
                     "a larger chunk, or a smaller batch");
@@ -60,16 +89,8 @@ Result<void> check_size(const Plan& plan) {
 }
 
 Result<const Strategy*> usable(const Plan& plan) {
-    const Strategy* strategy = find_strategy(plan.decisions.strategy);
-    if (strategy == nullptr) {
-        std::vector<std::string> names;
-        for (const Strategy* s : strategies()) names.emplace_back(s->name());
-        const std::string near = nearest(plan.decisions.strategy, names);
-        return fail(
-            "key 'plan.strategy'",
-            "'" + plan.decisions.strategy + "'" + (near.empty() ? "" : " (did you mean '" + near + "'?)"),
-            one_of(names));
-    }
+    HEADROOM_TRY(const Strategy* const strategy,
+                 require_strategy(plan.decisions.strategy, "key 'plan.strategy'"));
     HEADROOM_CHECK(strategy->check(plan));
     HEADROOM_CHECK(check_size(plan));
     return strategy;

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +38,10 @@ public:
 std::span<const Strategy* const> strategies();
 // Null where there is none of that name.
 const Strategy* find_strategy(std::string_view name);
+// The same, with an error at `where` that lists them.
+Result<const Strategy*> require_strategy(const std::string& name, const std::string& where);
+// Where a scenario fixes its strategy: there is one of that name, and it has candidates for so many GPUs.
+Result<void> check_strategy(const Scenario& scenario);
 // Whole Program of a checked plan. Error: unknown strategy, check() failed, more ops than `kMaxOps`.
 Result<Program> lower(const Plan& plan);
 Result<Program> lower(const Plan& plan, const SelectionSet& selections, const LowerOptions& options = {});

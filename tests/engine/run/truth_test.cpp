@@ -454,6 +454,32 @@ TEST(Truth, WholeSequence) {
     }
 }
 
+// Tiles of the MLP, the last one ragged, in whole chunks and in the ragged last one.
+TEST(Truth, TilesOfTheMlp) {
+    for (const Family& family : kFamilies) {
+        for (const Activations activations :
+             {Activations::keep, Activations::checkpoint_device, Activations::checkpoint_host}) {
+            for (const int64_t tile : {16, 24, 39}) {
+                Plan plan = small_plan(family, Dtype::fp64, 150, 40, 8);
+                plan.decisions.mlp_tile = Tokens(tile);
+                plan.decisions.activations = activations;
+                EXPECT_LT(worst_error(plan), 1e-10)
+                    << family.type << " " << name_of(activations) << " " << tile;
+                EXPECT_LT(worst_error(with_adapters(plan, 4, kTargets[3])), 1e-10)
+                    << family.type << " " << name_of(activations) << " " << tile << ", adapters";
+            }
+        }
+    }
+    Plan whole = small_plan(kFamilies[2], Dtype::fp64, 90, 96, 8);
+    whole.decisions.strategy = "whole-sequence";
+    whole.decisions.mlp_tile = Tokens(32);
+    whole.decisions.activations = Activations::checkpoint_device;
+    EXPECT_LT(worst_error(whole), 1e-10);
+    // Weights, gradients and states that travel by layer.
+    whole.decisions.weights_home = whole.decisions.gradients_home = whole.decisions.states_home = Home::host;
+    EXPECT_LT(worst_error(whole), 1e-10);
+}
+
 // fp32: sums of n products of relative error 2^-24 each; the longest chain (3 layers, forward and
 // backward, 100 keys, hidden 64, 160 words) has some 2000 of them, so 2000 * 2^-24 = 1.2e-4 bounds what
 // is lost, and sqrt(2000) * 2^-24 = 3e-6 is what is expected.
@@ -502,9 +528,12 @@ TEST(Truth, OnAGpu) {
         std::printf("%s bf16, adapters: %.2e, worst %.2e\n", family.type.c_str(), adapters.whole,
                     adapters.worst);
         EXPECT_LT(adapters.whole, kBf16);
-        const double wide = worst_error(small_plan(family, Dtype::fp64, 300, 64, 16), at::Device("cuda:0"));
+        Plan exact = small_plan(family, Dtype::fp64, 300, 64, 16);
+        const double wide = worst_error(exact, at::Device("cuda:0"));
         std::printf("%s fp64: %.2e\n", family.type.c_str(), wide);
         EXPECT_LT(wide, 1e-10);
+        exact.decisions.mlp_tile = Tokens(24);
+        EXPECT_LT(worst_error(exact, at::Device("cuda:0")), 1e-10) << "tiles of the MLP";
     }
 }
 

@@ -122,6 +122,22 @@ TEST(Export, TheTimelineReadsBack) {
     EXPECT_GT(back->ops.size(), 500U);
 }
 
+// The engine of build/engine, on the CPU: what was measured is kept, and shown beside what was predicted.
+TEST(Export, ThePlanIsRunFirstWhereThatIsAsked) {
+    if (!QFile::exists(HEADROOM_SOURCE_DIR "/build/engine/engine/headroom-engine"))
+        GTEST_SKIP() << "no engine (preset engine builds it)";
+    const QTemporaryDir folder;
+    const QString timeline = folder.filePath("t.trace.json.gz"), csv = folder.filePath("a.csv"),
+                  tiny = QString(HEADROOM_SOURCE_DIR) + "/scenarios/tiny-cpu.toml";
+    const Ran ran = run({"--export", "run", "--run", timeline, "-o", csv, tiny});
+    ASSERT_EQ(ran.code, 0) << ran.said.toStdString();
+    const Result<Timeline> measured = read_timeline(timeline.toStdString());
+    ASSERT_TRUE(measured) << measured.error().text();
+    EXPECT_EQ(measured->source, "measured");
+    const std::string steps = read_file(csv.toStdString(), 1 << 20).value();
+    EXPECT_EQ(std::count(steps.begin(), steps.end(), '\n'), 4) << steps;  // a heading and three steps
+}
+
 TEST(Export, WhatIsWrongIsSaidWithItsExitCode) {
     const QTemporaryDir folder;
     const QString file = folder.filePath("a.png");
@@ -136,6 +152,14 @@ TEST(Export, WhatIsWrongIsSaidWithItsExitCode) {
         {{"--export", "verdict", "-o", "/proc/nowhere/a.png", kScenario}, "folder is not there"},
         {{"--export", "timeline", "-o", kScenario, kScenario}, "another file"},
         {{"--export", "timeline", "-o", file, kScenario}, ".trace.json.gz"},
+        {{"--export", "run", "--run", "", "-o", file, kScenario}, "--run"},
+        {{"--export", "run", "--run", kScenario, "-o", file, kScenario}, "another file"},
+        {{"--export", "run", "--run", folder.filePath("no/t.trace.json.gz"), "-o", file, kScenario},
+         "folder is not there"},
+        {{"--export", "run", "--run", folder.filePath("t.trace.json.gz"), "-o", file,
+          QString(HEADROOM_SOURCE_DIR) + "/scenarios/qwen2.5-72b-128k-h200.toml"},
+         "no plan fits"},
+        {{"--run", folder.filePath("t.trace.json.gz"), kScenario}, "--export"},
         {{"--unknown"}, "unknown"},
         {{kScenario, kScenario}, "more than one"}};
     for (const auto& [words, key] : wrong) {

@@ -108,6 +108,35 @@ TEST_F(FidelityCommand, PredictsBeforeAnythingRuns) {
 }
 
 // The largest context of the ladder fits its budget, and the next rung does not.
+// The same questions about another machine: a shipped one, or a file that somebody calibrated.
+TEST_F(FidelityCommand, AsksAboutAnotherMachine) {
+    const std::string shipped =
+        read_file(std::string(HEADROOM_SOURCE_DIR) + "/models/hardware/h100-sxm-pcie5.toml", kMiB).value();
+    ASSERT_TRUE(write_file(at("mine.toml"), shipped));
+    for (const auto& [machine, name] : {std::pair{"h100-sxm-pcie5", "h100-sxm-pcie5"}, {"mine.toml", "mine"}}) {
+        const Outcome o = run({"suite.toml", "-o", std::string("of-") + name, "--predict", "--only", "exact-8k",
+                               "--hardware", machine});
+        ASSERT_EQ(o.code, 0) << o.err;
+        EXPECT_EQ(Json::parse(text(std::string("of-") + name + "/exact-8k.prediction.json"))["hardware"], name);
+    }
+    for (const char* machine : {"h201", "no.toml"}) {
+        const Outcome o = run({"suite.toml", "-o", "none", "--predict", "--hardware", machine});
+        EXPECT_EQ(o.code, 2);
+        EXPECT_NE(o.err.find(machine), o.err.npos) << o.err;
+        EXPECT_FALSE(std::filesystem::exists(at("none")));
+    }
+    // A run of one machine, predicted from the file of another.
+    keep("h200-2026-11-29/qwen2.5-7b-8k-exact", "exact-8k");
+    const auto predicted = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"suite.toml", "-o", "out", "--replay"});
+        run(more);
+        return Json::parse(text("out/fidelity.json"))["plans"][0]["predicted_step_ns"].get<int64_t>();
+    };
+    const int64_t own = predicted({});
+    EXPECT_EQ(predicted({"--hardware", "h200-sxm-pcie5"}), own);
+    EXPECT_NE(predicted({"--hardware", "mine.toml"}), own);
+}
+
 TEST_F(FidelityCommand, LadderStandsAroundTheLimit) {
     ASSERT_EQ(run({"suite.toml", "-o", "out", "--predict", "--only", "whole"}).code, 0);
     std::vector<std::pair<int64_t, bool>> rungs;

@@ -106,6 +106,18 @@ TEST(Suite, ErrorsOfAQuestionLeadWithItsPlan) {
         << scenario.error().text();
 }
 
+TEST(Suite, AStrategyThatIsNoneIsNamed) {
+    const Result<Suite> s = parse_suite(kHead + kPlan + "set = [\"plan.strategy=whole\"]\n", "s.toml");
+    ASSERT_TRUE(s);
+    const SuitePlan& p = s->plans[0];
+    const Result<Scenario> scenario = scenario_of(*s, p.question, p.name, p.place, kRoot);
+    ASSERT_FALSE(scenario);
+    EXPECT_EQ(scenario.error().text().find(
+                  "s.toml:3, key 'plan[0].name': --set plan.strategy=whole: 'whole' is no strategy"),
+              0u)
+        << scenario.error().text();
+}
+
 class Shipped : public ::testing::TestWithParam<const char*> {};
 
 // The file shows each plan's half, half of them at least are unseen, and every question has an answer that
@@ -127,11 +139,13 @@ TEST_P(Shipped, ShowsHalvesAndCanBePlanned) {
         ASSERT_TRUE(a) << p.name << ": " << a.error().text();
         EXPECT_TRUE(a->fits()) << p.name;
     }
+    // Short steps are repeated; of these the first alone takes minutes.
+    const bool long_steps = GetParam() == std::string("h200-4m") || GetParam() == std::string("h200-256k");
     EXPECT_EQ(std::count_if(s->plans.begin(), s->plans.end(), [](const SuitePlan& p) { return p.repeat; }),
-              1);
+              long_steps ? 0 : 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Suites, Shipped, ::testing::Values("cpu", "h200"));
+INSTANTIATE_TEST_SUITE_P(Suites, Shipped, ::testing::Values("cpu", "h200", "h200-256k", "h200-4m"));
 
 // What the suite of the H200 has to span.
 TEST(Suite, OfTheH200SpansWhatItClaims) {

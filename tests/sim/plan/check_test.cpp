@@ -241,6 +241,19 @@ const Case cases[] = {
      "plan.loss_tile", "-1", "tokens"},
     {"mlp_tile", decide([](D d) { d.mlp_tile = Tokens(1); }), decide([](D d) { d.mlp_tile = Tokens(-1); }),
      "plan.mlp_tile", "-1", "tokens"},
+    // 2^20 / 65535 = 16.0002.
+    {"mlp_tiles",
+     [](Plan& p) {
+         p.context = Tokens(1 << 22);
+         p.decisions.chunk = Tokens(1 << 20);
+         p.decisions.mlp_tile = Tokens(17);
+     },
+     [](Plan& p) {
+         p.context = Tokens(1 << 22);
+         p.decisions.chunk = Tokens(1 << 20);
+         p.decisions.mlp_tile = Tokens(16);
+     },
+     "plan.mlp_tile", "16", "17 to"},
     {"logits_fp32", decide([](D d) { d.logits_fp32 = 0; }), decide([](D d) { d.logits_fp32 = -1; }),
      "plan.logits_fp32", "-1", "copies"},
     {"strategy", decide([](D d) { d.strategy = "x"; }), decide([](D d) { d.strategy = ""; }), "plan.strategy",

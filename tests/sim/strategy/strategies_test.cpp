@@ -27,7 +27,7 @@ TEST(Strategies, AnUnknownNameGivesTheNearest) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().fault, Fault::bad_input);
     EXPECT_NE(result.error().where.find("plan.strategy"), std::string::npos);
-    EXPECT_NE(result.error().found.find("'chunkd' (did you mean 'chunked'?)"), std::string::npos);
+    EXPECT_NE(result.error().found.find("'chunkd' is no strategy (did you mean 'chunked'?)"), std::string::npos);
     EXPECT_NE(result.error().allowed.find("'layer-major'"), std::string::npos);
 }
 
@@ -113,6 +113,12 @@ TEST(Strategies, AStepOfTooManyOpsIsAnError) {
     plan.decisions.attention.sparse = true;
     plan.decisions.attention.block = 4096;
     EXPECT_TRUE(lower(plan));
+    // 4096 tiles of each of 1024 chunks and 3 layers.
+    plan.decisions.mlp_tile = Tokens(1);
+    ASSERT_TRUE(check_plan(plan, ""));
+    result = lower(plan);
+    ASSERT_FALSE(result);
+    EXPECT_NE(result.error().text().find("plan.mlp_tile"), std::string::npos) << result.error().text();
 }
 
 Scenario scenario(int64_t gpus) {
