@@ -103,12 +103,15 @@ void StepBuilder::take(BufferId buffer, OpId op) {
     if (s.taken_at != kNone) return;
     s.taken_at = op;
     // What is released at the end of `op` or later still lives beside it.
-    std::erase_if(leaving_, [&](const auto& left) {
-        if (left.second >= op) return false;
-        live_[left.first / 64] &= ~(uint64_t{1} << (left.first % 64));
-        return true;
-    });
-    std::erase_if(leaving_, [&](const auto& left) { return left.first == index; });
+    size_t kept = 0;
+    for (const auto& left : leaving_) {
+        if (left.second < op) {
+            live_[left.first / 64] &= ~(uint64_t{1} << (left.first % 64));
+        } else if (left.first != index) {
+            leaving_[kept++] = left;
+        }
+    }
+    leaving_.resize(kept);
     auto& conflicts = s.request.conflicts;
     if (conflicts.size() < live_.size()) conflicts.resize(live_.size(), 0);
     for (size_t i = 0; i < live_.size(); ++i) conflicts[i] |= live_[i];

@@ -63,7 +63,7 @@ void Estimator::set_link_speed(double factor) {
 }
 
 void Estimator::set_bytes_only(bool bytes_only) {
-    if (bytes_only_ && !bytes_only) last_group_ = nullptr;  // it may have no time
+    if (bytes_only_ && !bytes_only) last_group_ = nullptr, last_homes_ = nullptr;  // they may have no time
     bytes_only_ = bytes_only;
 }
 

@@ -41,6 +41,11 @@ Busy mix(const Busy& a, const Busy& b, double t) {
     return m;
 }
 
+// A chunk whose past is longer than any one call, where the step has so many.
+int64_t early_chunk(const Plan& plan) {
+    return std::max(kEarlyChunk, ceil_div(2 * PastFlow::longest_call(plan), plan.decisions.chunk.count()));
+}
+
 // The chunks whose work is looked at: all of a short step, else a few. Work of a dense chunk is affine in its
 // number once the past is longer than any one call, so the line is read off early chunks, which are quick to
 // lower.
@@ -51,10 +56,22 @@ std::vector<int64_t> sample_chunks(const Plan& plan) {
         for (int64_t c = 0; c < n; ++c) chunks.push_back(c);
         return chunks;
     }
-    const int64_t early =
-        std::max(kEarlyChunk, ceil_div(2 * PastFlow::longest_call(plan), plan.decisions.chunk.count()));
+    const int64_t early = early_chunk(plan);
     if (!plan.decisions.attention.sparse && 2 * early < n / 2) return {early, 2 * early, n - 1};
     return {1, n / 2, n - 2, n - 1};
+}
+
+// The chunks that give a step's sizes. One with a past takes and releases what any other does, in the same
+// order; but two in flight take buffers between each other's, and where attention outputs are kept in the
+// fill pass, the last chunk, which has none, computes them beside what its layers keep.
+std::vector<int64_t> size_chunks(const Plan& plan) {
+    const Decisions& d = plan.decisions;
+    const int64_t n = plan.chunks();
+    if (n <= 2 || d.wavefront > 1) return sample_chunks(plan);
+    const int64_t one = std::min(early_chunk(plan), n - 2);
+    if (d.attention_outputs == AttentionOutputs::host || d.attention_outputs == AttentionOutputs::device)
+        return {one, n - 1};
+    return {one};
 }
 
 bool starts_with(const std::string& text, const char* prefix) {
@@ -164,33 +181,47 @@ std::vector<PricedChunk> points_of(const Samples& samples, int64_t chunks, int64
     return points;
 }
 
-}  // namespace
-
-Estimator::Key Estimator::group_key(const Plan& p) const {
+// Decisions that the sizes of a group depend on. Pages on disk pass through buffers of their own, however
+// many they are.
+void add_sizes(KeyWriter& w, const Plan& p) {
     const Decisions& d = p.decisions;
     const Residency &k = d.kv_residency, &g = d.kv_gradient_residency;
-    KeyWriter w;
     const auto all = strategies();
     w.add(std::find_if(all.begin(), all.end(), [&](const Strategy* s) { return s->name() == d.strategy; }) -
           all.begin());
-    for (const int64_t v :
-         {d.tensor_ranks, d.ring_ranks, d.chunk.count(), d.page.count(), d.segment.count(),
-          d.staging_slot.count(), d.wavefront, d.loss_tile.count(), d.logits_fp32, d.mlp_tile.count(),
-          k.device_chunks, k.disk_chunks, g.device_chunks, g.disk_chunks}) {
+    for (const int64_t v : {d.tensor_ranks, d.ring_ranks, d.chunk.count(), d.page.count(), d.segment.count(),
+                            d.staging_slot.count(), d.wavefront, d.loss_tile.count(), d.logits_fp32,
+                            d.mlp_tile.count(), k.device_chunks, g.device_chunks}) {
         w.add(v);
     }
-    for (const bool v :
-         {d.honour_windows, d.deterministic, d.fill_head, d.write_back_clean, d.load_gradients_forward})
+    for (const bool v : {k.disk_chunks > 0 || g.disk_chunks > 0, d.honour_windows, d.deterministic,
+                         d.fill_head, d.write_back_clean, d.load_gradients_forward})
         w.add(v ? 1 : 0);
     for (const Dtype v : {d.weights, d.kv, d.kv_gradients}) w.add(v);
     w.add(d.gradient_pages);
     w.add(d.attention_outputs);
     w.add(d.activations);
     add_selection(w, p);
-    if (!by_chunks(p)) {  // priced whole, homes and slots included
+    if (by_chunks(p)) return;
+    w.add(d.staging_slots);
+    w.add(d.prefetch);
+}
+
+Estimator::Key sizes_key(const Plan& p) {
+    KeyWriter w;
+    add_sizes(w, p);
+    return w.key();
+}
+
+}  // namespace
+
+Estimator::Key Estimator::group_key(const Plan& p) const {
+    KeyWriter w;
+    add_sizes(w, p);
+    w.add(p.decisions.kv_residency.disk_chunks);
+    w.add(p.decisions.kv_gradient_residency.disk_chunks);
+    if (!by_chunks(p)) {  // priced whole, homes included
         add_homes(w, p);
-        w.add(d.staging_slots);
-        w.add(d.prefetch);
         w.add(std::bit_cast<int64_t>(link_speed_));
     }
     return w.key();
@@ -233,6 +264,57 @@ const Estimator::Selected& Estimator::selected(const Plan& plan) {
     return *entry;
 }
 
+Estimator::Sizes Estimator::sizes_in(const Program& program) {
+    Sizes s;
+    int64_t first_scratch = program.arena[0];
+    for (const Buffer& b : program.buffers) {
+        if (b.shares) first_scratch = std::min(first_scratch, b.address);
+        const bool staged_kv = starts_with(b.name, "staged pages"),
+                   staged_gradient = starts_with(b.name, "staged page gradients");
+        if (staged_kv) s.kv_slot = b.bytes;
+        if (staged_gradient) s.gradient_slot = b.bytes;
+        for (const char* name : {"hidden states in slot", "hidden states out slot",
+                                 "hidden gradients in slot", "layer inputs"}) {
+            if (starts_with(b.name, name)) s.input_slots += b.bytes / 2;
+        }
+        if (staged_kv || starts_with(b.name, "own pages")) s.kv_slots += b.bytes;
+        if (staged_gradient || starts_with(b.name, "own page gradients")) s.gradient_slots += b.bytes;
+    }
+    s.scratch = program.arena[0] - first_scratch;
+    for (size_t t = 0; t < kTiers; ++t) {
+        for (size_t c = 0; c < kCategories; ++c) {
+            const Category category = static_cast<Category>(c);
+            if (category == Category::weights || category == Category::gradients ||
+                category == Category::optimizer)
+                continue;
+            s.standing[t] += program.standing[t][c];
+        }
+    }
+    s.whole_need = program.arena;
+    s.whole_need[0] += program.standing[0][static_cast<size_t>(Category::libraries)];
+    return s;
+}
+
+const Estimator::Sizes& Estimator::sizes_of(const Plan& plan) {
+    const auto lowered = [&](const std::vector<int64_t>& chunks) {
+        return sizes_in(
+            find_strategy(plan.decisions.strategy)->lower(plan, selected(plan).set, {chunks, true}));
+    };
+    auto& entry = sizes_[sizes_key(plan)];  // stays where it is when others are added
+    if (entry) return *entry;
+    Plan no_disk = plan;
+    no_disk.decisions.kv_residency.disk_chunks = no_disk.decisions.kv_gradient_residency.disk_chunks = 0;
+    if (by_chunks(plan) && sizes_key(no_disk) != sizes_key(plan)) {
+        // Scratch is the compute stream's, which does not see the disk; any chunk gives the rest.
+        const int64_t scratch = sizes_of(no_disk).scratch;
+        entry = std::make_unique<Sizes>(lowered({0}));
+        entry->scratch = scratch;
+    } else {
+        entry = std::make_unique<Sizes>(lowered(size_chunks(plan)));
+    }
+    return *entry;
+}
+
 Estimator::Group& Estimator::group_of(const Plan& plan) {
     const Key key = group_key(plan);
     if (last_group_ != nullptr && key == last_group_key_) return *last_group_;
@@ -244,7 +326,7 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         Plan p = plan;
         const int64_t n = p.chunks();
         const bool whole = !by_chunks(p);
-        if (!whole)
+        if (!whole || bytes_only_)
             p.decisions.weights_home = p.decisions.gradients_home = p.decisions.states_home = Home::device;
         if (!whole) {
             p.decisions.staging_slots = 2;
@@ -255,35 +337,18 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         if (!whole && residency_is_free(p))
             p.decisions.kv_residency.device_layers = p.decisions.kv_gradient_residency.device_layers = 0;
         const Selected& of_selection = selected(p);
-        const std::vector<int64_t> chunks = sample_chunks(p);
-        Plan few = p;
-        few.recipe.batch = 1;
-        const Program program =
-            find_strategy(p.decisions.strategy)->lower(few, of_selection.set, {chunks, bytes_only_});
-
-        int64_t first_scratch = program.arena[0];
-        for (const Buffer& b : program.buffers) {
-            if (b.shares) first_scratch = std::min(first_scratch, b.address);
-            const bool staged_kv = starts_with(b.name, "staged pages"),
-                       staged_gradient = starts_with(b.name, "staged page gradients");
-            if (staged_kv) g.kv_slot = b.bytes;
-            if (staged_gradient) g.gradient_slot = b.bytes;
-            for (const char* name : {"hidden states in slot", "hidden states out slot",
-                                     "hidden gradients in slot", "layer inputs"}) {
-                if (starts_with(b.name, name)) g.input_slots += b.bytes / 2;
-            }
-            if (staged_kv || starts_with(b.name, "own pages")) g.kv_slots += b.bytes;
-            if (staged_gradient || starts_with(b.name, "own page gradients")) g.gradient_slots += b.bytes;
-        }
-        g.scratch = program.arena[0] - first_scratch;
-        for (size_t t = 0; t < kTiers; ++t) {
-            for (size_t c = 0; c < kCategories; ++c) {
-                const Category category = static_cast<Category>(c);
-                if (category == Category::weights || category == Category::gradients ||
-                    category == Category::optimizer)
-                    continue;
-                g.standing[t] += program.standing[t][c];
-            }
+        Plan one = p;
+        one.recipe.batch = 1;
+        Program program;
+        if (g.timed) {
+            const std::vector<int64_t> chunks = sample_chunks(p);
+            program = find_strategy(p.decisions.strategy)->lower(one, of_selection.set, {chunks, false});
+            static_cast<Sizes&>(g) = sizes_in(program);
+        } else {
+            static_cast<Sizes&>(g) = sizes_of(one);
+            // Lowered with parameters on the device, which stand beside all else: put where they are.
+            for (size_t t = 0; whole && t < kTiers; ++t)
+                g.whole_need[t] += homes_of(plan).arena[t] - homes_of(p).arena[t];
         }
         const RankSizes s(p);
         const int64_t rows =
@@ -293,13 +358,9 @@ Estimator::Group& Estimator::group_of(const Plan& plan) {
         g.kv_page = bytes_of(p.decisions.kv, 2 * p.decisions.page.count() * s.kv).count();
         g.gradient_page = bytes_of(p.decisions.kv_gradients, 2 * p.decisions.page.count() * s.kv).count();
 
-        if (whole) {
-            g.whole_need = program.arena;
-            g.whole_need[0] += program.standing[0][static_cast<size_t>(Category::libraries)];
-            if (g.timed) {
-                if (const Result<Simulation> simulated = simulate(program, p.hardware))
-                    g.whole_ns = simulated->duration_ns;
-            }
+        if (whole && g.timed) {
+            if (const Result<Simulation> simulated = simulate(program, p.hardware))
+                g.whole_ns = simulated->duration_ns;
         } else if (g.timed) {
             std::vector<std::array<int64_t, kCopies>> cost(program.works.size());
             for (size_t i = 0; i < cost.size(); ++i) {
@@ -349,10 +410,11 @@ const Estimator::Homes& Estimator::homes_of(const Plan& plan) {
     const Key key = homes_key(plan);
     if (last_homes_ != nullptr && key == last_homes_key_) return *last_homes_;
     auto& entry = homes_[key];
-    if (!entry) {
+    if (!entry || (!entry->timed && !bytes_only_)) {
         entry = std::make_unique<Homes>();
         Homes& h = *entry;
-        StepBuilder builder;
+        h.timed = !bytes_only_;
+        StepBuilder builder(0, bytes_only_);
         LayerEmitter emitter(plan, builder, std::min(plan.decisions.chunk.count(), plan.context.count()), 0);
         ParameterFlow flow(plan, builder, emitter);
         flow.begin_step();
@@ -363,8 +425,11 @@ const Estimator::Homes& Estimator::homes_of(const Plan& plan) {
                 h.standing[t] += program.standing[t][static_cast<size_t>(c)];
             }
         }
-        if (const Result<Simulation> simulated = simulate(program, plan.hardware))
-            h.setup_and_update_ns = simulated->duration_ns;
+        h.arena = program.arena;
+        if (h.timed) {
+            if (const Result<Simulation> simulated = simulate(program, plan.hardware))
+                h.setup_and_update_ns = simulated->duration_ns;
+        }
 
         const ParameterUnits units(plan);
         const ParameterBytes bytes(plan);

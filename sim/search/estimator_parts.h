@@ -42,19 +42,23 @@ struct Estimator::Pools {
                  int64_t gradients_off) const;
 };
 
-struct Estimator::Group {
-    bool timed = false;  // else fill, gradient and whole_ns are not known
+// What lowering a group gives of its bytes.
+struct Estimator::Sizes {
     int64_t scratch = 0;
     std::array<int64_t, kTiers> standing{};    // without parameters, gradients, states
     int64_t kv_slots = 0, gradient_slots = 0;  // of `standing`, on the device: all of two slots' ring
     int64_t kv_slot = 0, gradient_slot = 0, input_slots = 0;  // one slot more of each
+    std::array<int64_t, kTiers> whole_need{};                 // one-chunk steps: everything, exactly
+};
+
+struct Estimator::Group : Estimator::Sizes {
+    bool timed = false;  // else fill, gradient and whole_ns are not known
     int64_t output_bytes = 0, hidden_bytes = 0;
     int64_t kv_page = 0, gradient_page = 0;  // bytes
     std::vector<PricedChunk> fill, gradient;
     std::vector<int64_t> live_gradients;  // pages of one sparse layer at each chunk of the gradient pass
     int64_t sparse_layers = 0;
-    std::vector<int64_t> window_pages;         // by dense layer: most gradient pages alive, K and V aside
-    std::array<int64_t, kTiers> whole_need{};  // one-chunk steps: everything, exactly
+    std::vector<int64_t> window_pages;  // by dense layer: most gradient pages alive, K and V aside
     int64_t whole_ns = 0;
     std::optional<Pools> pools;  // once asked for
     // Pages loaded from the host in the fill pass and in the backward pass, by the pages that the cache
@@ -80,6 +84,8 @@ inline int64_t sample_stride(int64_t n) {
 
 struct Estimator::Homes {
     std::array<int64_t, kTiers> standing{};
+    std::array<int64_t, kTiers> arena{};  // with a few buffers that are the same for all homes
+    bool timed = false;                   // else setup_and_update_ns is not known
     int64_t setup_and_update_ns = 0;
     int64_t fill_in_ns = 0, gradient_in_ns = 0;         // weights, for each chunk
     int64_t gradients_in_ns = 0, gradients_out_ns = 0;  // weight gradients, for each chunk

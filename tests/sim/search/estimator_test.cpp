@@ -10,6 +10,7 @@
 
 #include "search/evaluate.h"
 #include "sim/search/fixture.h"
+#include "strategy/strategy.h"
 
 namespace headroom {
 namespace {
@@ -136,6 +137,52 @@ TEST(Estimator, IsNearTheExactAnswer) {
         EXPECT_NEAR(off(score.step_ns, exact->step_ns), 0, 18);
         if (!on_disk) {
             EXPECT_NEAR(off(sampled, exact->step_ns), 0, 6);
+        }
+    }
+}
+
+// `plan`, and with more or fewer chunks on disk and other homes of parameters: an estimator that is asked for
+// bytes alone lowers them once.
+std::vector<Plan> relatives(const Plan& plan) {
+    std::vector<Plan> all{plan};
+    const auto add = [&](auto&& change) {
+        Plan p = plan;
+        change(p.decisions);
+        if (check_plan(p, "") && find_strategy(p.decisions.strategy)->check(p)) all.push_back(std::move(p));
+    };
+    const int64_t n = plan.chunks();
+    for (const int64_t chunks : {n / 4, n / 2, n - 1}) {
+        add([&](Decisions& d) { d.kv_residency.disk_chunks = chunks; });
+        add([&](Decisions& d) { d.kv_gradient_residency.disk_chunks = chunks; });
+    }
+    add([](Decisions& d) { d.states_home = Home::host; });
+    add([](Decisions& d) { d.gradients_home = d.states_home = Home::host; });
+    add([](Decisions& d) { d.weights_home = d.gradients_home = d.states_home = Home::host; });
+    return all;
+}
+
+TEST(Estimator, BytesAloneAreTheBytesOfTheScore) {
+    std::vector<Case> cases = kCases;
+    cases.push_back({"two chunks", k7, "8Ki", AWAY});
+    cases.push_back({"three chunks", k7, "12Ki", AWAY});
+    cases.push_back({"wavefront of few chunks", k7, "20Ki", AWAY "wavefront = 2"});
+    cases.push_back({"mixture", "Qwen3-30B-A3B", "128Ki", AWAY "activations = \"checkpoint_device\""});
+    for (const Case& c : cases) {
+        SCOPED_TRACE(c.name);
+        Estimator alone;
+        alone.set_bytes_only(true);
+        const std::vector<Plan> plans = relatives(scenario_of(on_h200(c.model, c.context, c.plan)).plan);
+        std::vector<Score> scores;
+        for (const Plan& plan : plans) {
+            scores.push_back(Estimator().score(plan));
+            EXPECT_EQ(alone.score(plan).need_bytes, scores.back().need_bytes) << write_plan(plan);
+        }
+        // What was known by its bytes gets its time.
+        alone.set_bytes_only(false);
+        for (size_t i = 0; i < plans.size(); ++i) {
+            const Score score = alone.score(plans[i]);
+            EXPECT_EQ(score.need_bytes, scores[i].need_bytes);
+            EXPECT_EQ(score.step_ns, scores[i].step_ns);
         }
     }
 }

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/names.h"
@@ -128,6 +130,61 @@ TEST(Search, TheSameStepIsSimulatedOnce) {
 }
 
 // Chunk and page change the result where pages are selected; the other keys always.
+// All that costs bytes in some tier and saves none in another is fixed: the candidates are those that
+// roomiest() looks at.
+constexpr const char* kTight =
+    "prefetch = 1\nstaging_slots = 2\nwavefront = 1\npage_cache = 0\npage_copy = \"batch\"\n"
+    "attention_outputs = \"recompute\"\n";
+
+TEST(Search, TheRoomiestIsThatOfAllScoredInFull) {
+    const std::string sparse = "attention = { kind = \"sparse\", budget = 64, block = 4096 }\n";
+    const struct {
+        const char *model, *context;
+        std::string plan;
+        std::vector<std::string> set;
+        bool fits;
+    } cases[] = {{"Qwen2.5-72B", "128Ki", kTight, {}, false},
+                 {"Qwen2.5-7B", "64Ki", kTight, {}, true},
+                 {"Qwen2.5-7B", "512Ki", kTight, {"budget.host=40GiB", "budget.disk=1TiB"}, true},
+                 {"Qwen2.5-7B", "1Mi", kTight + sparse, {}, true},
+                 {"Qwen2.5-7B", "2Mi", kTight + sparse, {"budget.host=32GiB", "budget.disk=1TiB"}, true},
+                 {"Qwen2.5-7B", "128Ki", kTight, {"gpus=4"}, true}};
+    for (const auto& c : cases) {
+        SCOPED_TRACE(std::string(c.model) + " at " + c.context + (c.plan == kTight ? "" : ", sparse"));
+        const Scenario s = scenario_of(on_h200(c.model, c.context, c.plan), c.set);
+        const Budget& budget = s.plan.budget;
+        const auto room = [&](const Score& score) {  // bytes above the budgets, then the fullest tier
+            double fullest = 0;
+            const std::array<Bytes, kTiers> budgets{budget.device, budget.host, budget.disk};
+            for (size_t t = 0; t < kTiers; ++t) {
+                const double need = static_cast<double>(score.need_bytes[t]),
+                             have = static_cast<double>(budgets[t].count());
+                if (need > 0) fullest = std::max(fullest, have > 0 ? need / have : 1e300);
+            }
+            return std::make_pair(excess_of(score, budget), fullest);
+        };
+        Searcher full(s);
+        const Result<Searcher::Ranking> all = full.rank(budget);
+        ASSERT_TRUE(all) << all.error().text();
+        const auto least =
+            std::min_element(all->candidates.begin(), all->candidates.end(),
+                             [&](const auto& a, const auto& b) { return room(a.score) < room(b.score); });
+        SearchOptions by_score;
+        by_score.exact = false;
+        const Result<Found> found = Searcher(s).roomiest(budget, by_score);
+        ASSERT_TRUE(found) << found.error().text();
+        EXPECT_EQ(room(found->score), room(least->score));
+        EXPECT_EQ(found->scored, all->scored);
+        const auto same = std::find_if(all->candidates.begin(), all->candidates.end(),
+                                       [&](const auto& a) { return a.decisions == found->plan.decisions; });
+        ASSERT_NE(same, all->candidates.end());
+        EXPECT_EQ(found->score.need_bytes, same->score.need_bytes);
+        const Result<Found> exact = Searcher(s).roomiest(budget);
+        ASSERT_TRUE(exact) << exact.error().text();
+        EXPECT_EQ(exact->evaluation.fits(), c.fits);
+    }
+}
+
 TEST(Search, LeavesTheTrainedResultAlone) {
     for (const char* plan : {"attention = \"sparse\"\nchunk = 1024", "kv_dtype = \"fp8\"",
                              "kv_gradients_dtype = \"fp32\"", "page = 64"}) {
