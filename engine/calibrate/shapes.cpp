@@ -252,6 +252,11 @@ Shapes checked_shapes(bool gpu) {
     r.piece = kMiB;
     r.pieces = gpu ? 256 : 4;
     s.transfers = {r};
+    if (gpu) {  // what differs most from one machine to another
+        r.piece = 128 * kKiB;
+        r.pieces = 2048;
+        s.transfers.push_back(r);
+    }
     return s;
 }
 

@@ -41,7 +41,8 @@ enum class Extent : uint8_t {
 };
 Shapes shapes_of(Extent extent);
 
-// One GEMM, one attention, one copy: what a machine is checked by. The same for every GPU, and for every CPU.
+// One GEMM, one attention, a copy in large pieces and on a GPU one in small ones: what a machine is checked
+// by. The same for every GPU, and for every CPU.
 Shapes checked_shapes(bool gpu);
 
 }  // namespace headroom::engine

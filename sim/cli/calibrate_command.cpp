@@ -246,7 +246,8 @@ Result<int> check(const Options& o) {
         }
     }
     if (table.count() == 0)
-        return fail(o.check, "has none of the three points", "a file that `headroom calibrate -o` wrote");
+        return fail(o.check, "has none of the points that are measured again",
+                    "a file that `headroom calibrate -o` wrote");
     return table.code();
 }
 
@@ -328,7 +329,7 @@ Command add_calibrate(CLI::App& root) {
             ->type_name("FILE");
     app->add_option(
            "--check", options->check,
-           "Measure three points again, and show them beside those of this file; exit code 4 where one "
+           "Measure a few points again, and show them beside those of this file; exit code 4 where one "
            "is apart")
         ->type_name("FILE")
         ->excludes(refit)

@@ -145,9 +145,10 @@ Command add_fidelity(CLI::App& root) {
     app->add_option("-o,--output", o->folder, "Where predictions, runs and table go")
         ->required()
         ->type_name("FOLDER");
-    app->add_option("--hardware", o->hardware,
-                    "The machine, instead of the one that the suite names: what `headroom calibrate` wrote, or "
-                    "the name of a shipped one")
+    app->add_option(
+           "--hardware", o->hardware,
+           "The machine, instead of the one that the suite names: what `headroom calibrate` wrote, or "
+           "the name of a shipped one")
         ->type_name("NAME");
     app->add_option("--only", o->only, "Only these plans and ladders; one that has been run is run again")
         ->allow_extra_args(false)

@@ -154,7 +154,9 @@ Result<void> FidelityRuns::replay_entry(Entry& e) {
     HEADROOM_CHECK(load(e));
     if (!e.run) return {};
     HEADROOM_TRY(Plan plan, parse_plan(e.run->plan, e.plan.name));
-    const std::string& named = options_.hardware.empty() ? plan.hardware.name : options_.hardware;
+    const std::string named = !options_.hardware.empty()
+                                  ? options_.hardware
+                                  : fidelity::hardware_of(results_.sets, e.run->set, plan.hardware.name);
     HEADROOM_TRY(plan.hardware, read_hardware(named, data_));
     HEADROOM_TRY(e.prediction, fidelity::predict_plan(plan, suite_.selection_of(e.plan), e.plan.name,
                                                       std::string(fidelity::name_of(e.plan.half))));
@@ -163,6 +165,7 @@ Result<void> FidelityRuns::replay_entry(Entry& e) {
 }
 
 Result<void> FidelityRuns::replay() {
+    HEADROOM_TRY(results_.sets, folder_.sets());
     for (Entry& e : results_.entries) HEADROOM_CHECK(replay_entry(e));
     for (const fidelity::Ladder& ladder : suite_.ladders) {
         const std::vector<Tokens> contexts = folder_.rungs(ladder.name);
@@ -185,7 +188,6 @@ Result<void> FidelityRuns::replay() {
     if (!any)
         return fail(options_.folder, "no run of this suite is there",
                     "a folder that `headroom fidelity` ran it into");
-    HEADROOM_TRY(results_.sets, folder_.sets());
     say_selection();
     return write_table();
 }

@@ -57,6 +57,7 @@ Json set_json(const RunSet& s) {
             {"machine", s.machine},
             {"date", s.date},
             {"commit", s.commit},
+            {"hardware", s.hardware},
             {"repeated", s.repeated},
             {"repeat_step_ns", s.repeat_step_ns},
             {"repeatability", s.repeatability()},

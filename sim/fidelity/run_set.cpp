@@ -13,16 +13,23 @@ double RunSet::repeatability() const {
     return *least > 0 ? static_cast<double>(*most - *least) / static_cast<double>(*least) : 0;
 }
 
+std::string hardware_of(std::span<const RunSet> sets, int64_t id, const std::string& planned) {
+    for (const RunSet& s : sets)
+        if (s.id == id && !s.hardware.empty()) return s.hardware;
+    return planned;
+}
+
 std::string write_run_set(const RunSet& s) {
-    const nlohmann::ordered_json j{{"schema_version", 1},
-                                   {"id", s.id},
-                                   {"machine", s.machine},
-                                   {"date", s.date},
-                                   {"commit", s.commit},
-                                   {"repeated", s.repeated},
-                                   {"repeat_step_ns", s.repeat_step_ns},
-                                   {"calibration", s.calibration},
-                                   {"calibration_not_read", s.calibration_not_read}};
+    nlohmann::ordered_json j{{"schema_version", 1},
+                             {"id", s.id},
+                             {"machine", s.machine},
+                             {"date", s.date},
+                             {"commit", s.commit},
+                             {"repeated", s.repeated},
+                             {"repeat_step_ns", s.repeat_step_ns},
+                             {"calibration", s.calibration},
+                             {"calibration_not_read", s.calibration_not_read}};
+    if (!s.hardware.empty()) j["hardware"] = s.hardware;
     return j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -36,6 +43,7 @@ Result<RunSet> parse_run_set(std::string_view json, const std::string& where) {
     HEADROOM_TRY(s.machine, root.need<std::string>("machine"));
     HEADROOM_TRY(s.date, root.need<std::string>("date"));
     HEADROOM_TRY(s.commit, root.need<std::string>("commit"));
+    HEADROOM_TRY(s.hardware, root.get_or<std::string>("hardware", ""));
     HEADROOM_TRY(s.repeated, root.need<std::string>("repeated"));
     HEADROOM_TRY(s.repeat_step_ns, root.need<std::vector<int64_t>>("repeat_step_ns"));
     HEADROOM_TRY(s.calibration, root.need<std::vector<std::string>>("calibration"));

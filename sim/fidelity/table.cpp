@@ -64,6 +64,7 @@ std::string sets_text(const Results& r) {
                      s.repeat_step_ns.size() > 1 ? share(s.repeatability()) : ""});
     }
     for (const RunSet& s : r.sets) {
+        if (!s.hardware.empty()) text += fmt::format("\nSet {} is predicted from {}.\n", s.id, s.hardware);
         text += fmt::format("\nCalibration read again in set {}: ", s.id);
         if (s.calibration.empty()) {
             text += "not read" + (s.calibration_not_read.empty() ? "" : " (" + s.calibration_not_read + ")") +

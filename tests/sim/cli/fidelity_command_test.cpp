@@ -113,11 +113,13 @@ TEST_F(FidelityCommand, AsksAboutAnotherMachine) {
     const std::string shipped =
         read_file(std::string(HEADROOM_SOURCE_DIR) + "/models/hardware/h100-sxm-pcie5.toml", kMiB).value();
     ASSERT_TRUE(write_file(at("mine.toml"), shipped));
-    for (const auto& [machine, name] : {std::pair{"h100-sxm-pcie5", "h100-sxm-pcie5"}, {"mine.toml", "mine"}}) {
-        const Outcome o = run({"suite.toml", "-o", std::string("of-") + name, "--predict", "--only", "exact-8k",
-                               "--hardware", machine});
+    for (const auto& [machine, name] :
+         {std::pair{"h100-sxm-pcie5", "h100-sxm-pcie5"}, {"mine.toml", "mine"}}) {
+        const Outcome o = run({"suite.toml", "-o", std::string("of-") + name, "--predict", "--only",
+                               "exact-8k", "--hardware", machine});
         ASSERT_EQ(o.code, 0) << o.err;
-        EXPECT_EQ(Json::parse(text(std::string("of-") + name + "/exact-8k.prediction.json"))["hardware"], name);
+        EXPECT_EQ(Json::parse(text(std::string("of-") + name + "/exact-8k.prediction.json"))["hardware"],
+                  name);
     }
     for (const char* machine : {"h201", "no.toml"}) {
         const Outcome o = run({"suite.toml", "-o", "none", "--predict", "--hardware", machine});

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/file.h"
 #include "fidelity/judge.h"
 #include "hardware/hardware.h"
 
@@ -19,9 +20,10 @@ namespace fs = std::filesystem;
 
 const fs::path kRoot = HEADROOM_SOURCE_DIR;
 
-Prediction predicted_now(const RunSummary& run, const std::optional<SelectionModel>& selection) {
+Prediction predicted_now(const RunSummary& run, const std::optional<SelectionModel>& selection,
+                         std::span<const RunSet> sets = {}) {
     Plan plan = parse_plan(run.plan, run.name).value();
-    plan.hardware = read_hardware(plan.hardware.name, kRoot).value();
+    plan.hardware = read_hardware(hardware_of(sets, run.set, plan.hardware.name), kRoot).value();
     return predict_plan(plan, selection, run.name, std::string(name_of(half_of(run.name)))).value();
 }
 
@@ -70,27 +72,29 @@ const KnownMiss kKnownMisses[] = {
     {"qwen2.5-7b-64k-sparse-offload", "memory", "host kv_gradients", 0.085},
     {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host peak", 0.052},
     {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host kv_gradients", 0.095},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_device busy", 0.16},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_host busy", 0.13},
+    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_device busy", 0.105},
     {"qwen2.5-1.5b-32k-sparse-page-256", "memory", "device kv_gradients", 0.014},
     {"qwen2.5-3b-16k-lora-sparse-split", "memory", "host kv_gradients", 0.073},
     {"qwen2.5-3b-64k-sparse-offload-8bit", "memory", "host kv_gradients", 0.033},
     {"qwen2.5-0.5b-1m-sparse-offload", "memory", "host kv_gradients", 0.13},
-    // A link that was faster in small pieces than the calibrated one; small pages.
-    {"qwen2.5-7b-64k-sparse-offload", "stream", "to_device busy", 0.11},
-    {"qwen2.5-3b-16k-lora-sparse-split", "stream", "to_device busy", 0.26},
-    {"qwen2.5-3b-64k-sparse-offload-8bit", "stream", "to_device busy", 0.12},
-    {"qwen2.5-0.5b-1m-sparse-offload", "stream", "to_device busy", 0.24},
     // The same with selections that were fitted before runs of neighbours were counted.
     {"qwen2.5-7b-128k-sparse-fp8", "memory", "host peak", 0.026},
     {"qwen2.5-7b-128k-sparse-fp8", "memory", "host kv_gradients", 0.095},
-    {"qwen2.5-7b-128k-sparse-fp8", "stream", "to_device busy", 0.23},
-    {"qwen2.5-7b-1m-sparse-fp8", "stream", "to_device busy", 0.15},
     {"qwen2.5-7b-2m-sparse-fp8", "memory", "host kv_gradients", 0.05},
     {"qwen2.5-7b-4m-sparse-fp8", "memory", "host peak", 0.017},
     {"qwen2.5-7b-4m-sparse-fp8", "memory", "host kv_gradients", 0.16},
     {"qwen2.5-7b-4m-sparse-fp8", "memory", "device kv_gradients", 0.035},
-    {"qwen2.5-7b-4m-sparse-fp8", "stream", "to_device busy", 0.36},
+    {"qwen2.5-7b-4m-sparse-fp8", "stream", "to_device busy", 0.115},
+    {"qwen2.5-7b-1m-sparse-fp8-seed-5", "memory", "host kv_gradients", 0.14},
+    {"qwen2.5-7b-1m-sparse-fp8-seed-5", "stream", "to_device busy", 0.145},
+    {"qwen2.5-7b-2m-sparse-fp8-seed-5", "memory", "host peak", 0.02},
+    {"qwen2.5-7b-2m-sparse-fp8-seed-5", "memory", "host kv_gradients", 0.07},
+    {"qwen2.5-7b-2m-sparse-fp8-seed-5", "stream", "to_device busy", 0.14},
+    // Pages that a run with another seed selects, again.
+    {"qwen2.5-7b-4m-sparse-fp8-seed-5", "memory", "device kv_gradients", 0.028},
+    {"qwen2.5-7b-4m-sparse-fp8-seed-5", "memory", "host kv_gradients", 0.06},
+    // The store of the embedding's gradient: the engine adds its rows on the host.
+    {"qwen2.5-7b-256k-exact-whole", "stream", "to_host busy", 0.15},
     // Before commit 7a13a77: units of the host's pool were looked for by a scan.
     {"qwen2.5-7b-2m-sparse-fp8", "stream", "to_device busy", 0.13},
     {"qwen2.5-7b-2m-sparse-fp8", "stream", "to_host busy", 0.11},
@@ -103,46 +107,70 @@ bool excused(const std::string& plan, const Finding& f) {
     return false;
 }
 
+// Adds the runs of a folder, predicted now.
+void add_results(const std::string& folder, Results& results) {
+    std::string name_of_suite;
+    for (const auto& file : fs::directory_iterator(kRoot / "scenarios" / "fidelity")) {
+        const std::string name = file.path().stem().string();
+        if (folder.starts_with(name + "-") && name.size() > name_of_suite.size()) name_of_suite = name;
+    }
+    const Result<Suite> suite = read_suite(kRoot / "scenarios" / "fidelity" / (name_of_suite + ".toml"));
+    ASSERT_TRUE(suite) << suite.error().text();
+    std::vector<RunSet> sets;
+    for (const auto& file : fs::directory_iterator(kRoot / "traces" / folder)) {
+        const std::string name = file.path().filename().string();
+        if (!name.starts_with("set-")) continue;
+        Result<RunSet> set = parse_run_set(read_file(file.path(), kMiB).value(), name);
+        ASSERT_TRUE(set) << set.error().text();
+        sets.push_back(std::move(*set));
+    }
+    const size_t before = results.entries.size();
+    for (const auto& file : fs::directory_iterator(kRoot / "traces" / folder)) {
+        const std::string name = file.path().filename().string();
+        // Rungs of a ladder are judged by whether they ran.
+        if (!name.ends_with(".run.json.gz") || name.find('@') != name.npos) continue;
+        Entry e;
+        Result<RunSummary> run = read_run(file.path());
+        ASSERT_TRUE(run) << run.error().text();
+        const auto plan = std::find_if(suite->plans.begin(), suite->plans.end(),
+                                       [&](const SuitePlan& p) { return p.name == run->name; });
+        ASSERT_NE(plan, suite->plans.end()) << run->name;
+        e.plan = *plan;
+        if (run->ran()) e.prediction = predicted_now(*run, suite->selection_of(e.plan), sets);
+        e.run = std::move(*run);
+        results.entries.push_back(std::move(e));
+    }
+    ASSERT_GT(results.entries.size(), before) << folder;
+}
+
+void expect_step_times(const Results& results, bool with_median) {
+    for (const Verdict& v : verdicts(results)) {
+        std::printf("%-60s %10s  %s\n", v.what.c_str(), v.found.c_str(), v.where.c_str());
+        if (!v.what.starts_with("step time")) continue;
+        if (!with_median && v.what.find("median") != v.what.npos) continue;
+        EXPECT_NE(v.within, false) << v.what << ": " << v.found << ", " << v.where;
+    }
+}
+
+// Of all suites together.
+TEST(RecordedRuns, StepTimesOfAllThatServedToFitNothingStayWithinTheirBounds) {
+    Results all;
+    for (const std::string& folder : kept()) add_results(folder, all);
+    expect_step_times(all, true);
+}
+
 class RecordedSuites : public ::testing::TestWithParam<std::string> {
 protected:
-    void SetUp() override {
-        std::string name_of_suite;
-        for (const auto& file : fs::directory_iterator(kRoot / "scenarios" / "fidelity")) {
-            const std::string name = file.path().stem().string();
-            if (GetParam().starts_with(name + "-") && name.size() > name_of_suite.size())
-                name_of_suite = name;
-        }
-        const Result<Suite> suite = read_suite(kRoot / "scenarios" / "fidelity" / (name_of_suite + ".toml"));
-        ASSERT_TRUE(suite) << suite.error().text();
-        for (const auto& file : fs::directory_iterator(kRoot / "traces" / GetParam())) {
-            const std::string name = file.path().filename().string();
-            // Rungs of a ladder are judged by whether they ran.
-            if (!name.ends_with(".run.json.gz") || name.find('@') != name.npos) continue;
-            Entry e;
-            Result<RunSummary> run = read_run(file.path());
-            ASSERT_TRUE(run) << run.error().text();
-            const auto plan = std::find_if(suite->plans.begin(), suite->plans.end(),
-                                           [&](const SuitePlan& p) { return p.name == run->name; });
-            ASSERT_NE(plan, suite->plans.end()) << run->name;
-            e.plan = *plan;
-            if (run->ran()) e.prediction = predicted_now(*run, suite->selection_of(e.plan));
-            e.run = std::move(*run);
-            results_.entries.push_back(std::move(e));
-        }
-        ASSERT_FALSE(results_.entries.empty());
-    }
+    void SetUp() override { add_results(GetParam(), results_); }
     Results results_;
 };
 
+// The median of a few plans says little: theirs is judged with all others.
 TEST_P(RecordedSuites, StepTimesStayWithinTheirBounds) {
-    for (const Verdict& v : verdicts(results_)) {
-        std::printf("%-60s %10s  %s\n", v.what.c_str(), v.found.c_str(), v.where.c_str());
-        if (!v.what.starts_with("step time")) continue;
-        // One or two plans are unseen there, long steps at a lower clock (docs/fidelity.md); their worst is
-        // judged.
-        if (GetParam().starts_with("h200-4m-") && v.what.find("median") != v.what.npos) continue;
-        EXPECT_NE(v.within, false) << v.what << ": " << v.found << ", " << v.where;
-    }
+    const auto unseen = std::count_if(results_.entries.begin(), results_.entries.end(), [](const Entry& e) {
+        return e.judgeable() && e.plan.half == Half::unseen;
+    });
+    expect_step_times(results_, unseen >= 8);
 }
 
 TEST_P(RecordedSuites, MemoryAndStreamsStayWithinTheirBounds) {

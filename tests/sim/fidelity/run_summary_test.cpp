@@ -100,6 +100,14 @@ TEST(RunSet, IsReadBackEqualAndSaysHowWellItRepeats) {
     const Result<RunSet> again = parse_run_set(write_run_set(s), "s");
     ASSERT_TRUE(again) << again.error().text();
     EXPECT_EQ(*again, s);
+    s.hardware = "h";
+    EXPECT_EQ(parse_run_set(write_run_set(s), "s").value(), s);
+    RunSet other;
+    other.id = 4;
+    const std::vector<RunSet> sets{s, other};
+    EXPECT_EQ(hardware_of(sets, 3, "planned"), "h");
+    EXPECT_EQ(hardware_of(sets, 4, "planned"), "planned");
+    EXPECT_EQ(hardware_of(sets, 5, "planned"), "planned");
     EXPECT_FALSE(parse_run_set("{\"schema_version\": 1, \"id\": 0}", "s"));
 }
 

@@ -97,25 +97,16 @@ TEST(Suite, HalfIsTheBitOfTheHash) {
 }
 
 TEST(Suite, ErrorsOfAQuestionLeadWithItsPlan) {
-    const Result<Suite> s = parse_suite(kHead + kPlan + "set = [\"plan.chunk=7\"]\n", "s.toml");
-    ASSERT_TRUE(s);
-    const SuitePlan& p = s->plans[0];
-    const Result<Scenario> scenario = scenario_of(*s, p.question, p.name, p.place, kRoot);
-    ASSERT_FALSE(scenario);
-    EXPECT_EQ(scenario.error().text().find("s.toml:3, key 'plan[0].name': --set plan.chunk=7"), 0u)
-        << scenario.error().text();
-}
-
-TEST(Suite, AStrategyThatIsNoneIsNamed) {
-    const Result<Suite> s = parse_suite(kHead + kPlan + "set = [\"plan.strategy=whole\"]\n", "s.toml");
-    ASSERT_TRUE(s);
-    const SuitePlan& p = s->plans[0];
-    const Result<Scenario> scenario = scenario_of(*s, p.question, p.name, p.place, kRoot);
-    ASSERT_FALSE(scenario);
-    EXPECT_EQ(scenario.error().text().find(
-                  "s.toml:3, key 'plan[0].name': --set plan.strategy=whole: 'whole' is no strategy"),
-              0u)
-        << scenario.error().text();
+    for (const char* wrong : {"plan.chunk=7", "plan.strategy=whole"}) {
+        const Result<Suite> s =
+            parse_suite(kHead + kPlan + "set = [\"" + std::string(wrong) + "\"]\n", "s.toml");
+        ASSERT_TRUE(s);
+        const SuitePlan& p = s->plans[0];
+        const Result<Scenario> scenario = scenario_of(*s, p.question, p.name, p.place, kRoot);
+        ASSERT_FALSE(scenario);
+        const std::string start = std::string("s.toml:3, key 'plan[0].name': --set ") + wrong;
+        EXPECT_TRUE(scenario.error().text().starts_with(start)) << scenario.error().text();
+    }
 }
 
 class Shipped : public ::testing::TestWithParam<const char*> {};

@@ -28,10 +28,14 @@ inline Hardware shipped(const std::string& name) {
     return hardware.value_or(Hardware{});
 }
 
-inline Measured measured_h200() {
-    const auto measured = parse_measured(text_of("h200-sxm-pcie5"), "h200-sxm-pcie5.toml");
+inline Measured measured_rows(const std::string& name) {
+    const auto measured = parse_measured(text_of(name), name + ".toml");
     EXPECT_TRUE(measured) << (measured ? "" : measured.error().text());
     return measured.value_or(Measured{});
+}
+
+inline Measured measured_h200() {
+    return measured_rows("h200-sxm-pcie5");
 }
 
 // 1 TFLOP/s at every shape, 1 GB/s on the links, 1 TB/s of memory at half its efficiency; 1 us of launch.
