@@ -53,7 +53,8 @@ Result<void> fit_all_rates(const Measured& measured, Calibration& out) {
                 rounded(fit.pair_by_n, kNano),
                 rounded(fit.per_key, kNano),
                 rounded(fit.per_key_and_dim, kNano),
-                rounded(fit.blocks, 1)};
+                rounded(fit.blocks, 1),
+                fit.measured_keys};
     };
     const auto fits = [](const std::vector<GemmRow>& rows) {
         return std::any_of(rows.begin(), rows.end(), [](const GemmRow& g) { return g.use == RowUse::fit; });

@@ -50,7 +50,7 @@ double launches(const Work& w, const Hardware& h) {
 // Launch, then the slower of arithmetic and memory. No shape runs above the datasheet's dense rate, whatever
 // the fit says outside the shapes that it was made from.
 double kernel(const Work& w, const Hardware& h, const RateFit& r) {
-    const std::array<double, kTerms> factors = rate_factors(w, h.multiprocessors);
+    const std::array<double, kTerms> factors = rate_factors(w, h.multiprocessors, r.measured_keys);
     double fitted = 0;
     for (size_t i = 0; i < kTerms; ++i) fitted += r.*kRateTerms[i] * factors[i];
     if (w.blocks > 1) fitted = fitted * r.blocks;

@@ -174,6 +174,8 @@ Result<FittedRates> fit_rates_of(const Measured& measured, int64_t launch_ns, bo
         HEADROOM_TRY(RateResult result,
                      fit_rate(kind, points, launch_ns, terms, measured.machine.multiprocessors));
         into = result.fit;
+        for (const RatePoint& p : points)
+            if (p.work.causal) into.measured_keys = std::max(into.measured_keys, p.work.n);
         for (Residual& r : result.residuals) out.residuals.push_back(std::move(r));
         return {};
     };

@@ -48,6 +48,7 @@ void read_attention_rate(FieldReader& f, RateFit& r) {
     f.number("per_key_ns", r.per_key, kFromZero, kNano);
     f.number("per_key_and_dim_ns", r.per_key_and_dim, kFromZero, kNano);
     f.number("blocks", r.blocks, kBlockFactor);
+    f.whole("measured_keys", r.measured_keys, {1, 1 << 30, "a whole number from 1 to 1073741824"});
 }
 
 void read_power(FieldReader& f, PowerLimit& p) {

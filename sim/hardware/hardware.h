@@ -48,6 +48,9 @@ struct RateFit {
     double per_pair = 0, pair_by_n = 0;       // p, e
     double per_key = 0, per_key_and_dim = 0;  // f, g: the longest row of tiles of a causal call
     double blocks = 1;  // factor of a call of many query blocks, each with keys of its own
+    // Keys of the longest causal call that was measured: a longer one takes as long for each visible score.
+    // 0: not known, the terms hold at any length.
+    int64_t measured_keys = 0;
     bool operator==(const RateFit&) const = default;
 };
 

@@ -74,6 +74,7 @@ std::string rate(const char* name, const RateFit& r) {
     other("per_key_ns", r.per_key, 1e-9);
     other("per_key_and_dim_ns", r.per_key_and_dim, 1e-9);
     if (r.blocks != 1) t.number("blocks", r.blocks);
+    t.whole_if("measured_keys", r.measured_keys);
     return t.done();
 }
 

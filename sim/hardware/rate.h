@@ -44,17 +44,24 @@ inline double gemm_waves(const Work& w, int32_t multiprocessors) {
     return std::min({of(128, 256), of(256, 128), kSmallTile * of(128, 128), kMost});
 }
 
+// How many times as many keys a query of a causal call sees as in the longest call that was measured; at
+// least 1. A whole triangle of n keys shows n / 2 of them to a query.
+inline double beyond_measured(const Work& w, double pairs, int64_t measured_keys) {
+    if (!w.causal || measured_keys <= 0 || w.n <= measured_keys) return 1;
+    const double calls = static_cast<double>(w.batch) * w.heads;
+    return std::max(1.0, 2 * pairs / calls / static_cast<double>(w.m) / static_cast<double>(measured_keys));
+}
+
 // In the order of kRateTerms, of all calls together.
-inline std::array<double, kTerms> rate_factors(const Work& w, int32_t multiprocessors) {
+inline std::array<double, kTerms> rate_factors(const Work& w, int32_t multiprocessors,
+                                               int64_t measured_keys = 0) {
     const double flops = static_cast<double>(w.flops), calls = w.batch;
-    const auto over = [](double value, int64_t size) {
-        return size > 0 ? value / static_cast<double>(size) : 0;
-    };
+    const auto over = [](double value, double size) { return size > 0 ? value / size : 0; };
     if (w.heads == 0)
         return {flops * gemm_waves(w, multiprocessors),
-                over(flops, w.m),
-                over(flops, w.n),
-                over(flops, w.k),
+                over(flops, static_cast<double>(w.m)),
+                over(flops, static_cast<double>(w.n)),
+                over(flops, static_cast<double>(w.k)),
                 calls,
                 0,
                 0,
@@ -62,9 +69,17 @@ inline std::array<double, kTerms> rate_factors(const Work& w, int32_t multiproce
                 0};
     const double products = w.kind == WorkKind::attention_forward ? 4 : 10;
     const double pairs = flops / (products * w.head_dim), whole = waves(w, multiprocessors);
-    const double keys = calls * static_cast<double>(w.n);
-    return {flops * whole, over(flops, w.m), over(flops, w.n), 0, calls, pairs * whole, over(pairs, w.n),
-            keys,          keys * w.head_dim};
+    const double beyond = beyond_measured(w, pairs, measured_keys), n = static_cast<double>(w.n) / beyond;
+    const double keys = calls * static_cast<double>(w.n) * beyond;
+    return {flops * whole,
+            over(flops, static_cast<double>(w.m)),
+            over(flops, n),
+            0,
+            calls,
+            pairs * whole,
+            over(pairs, n),
+            keys,
+            keys * w.head_dim};
 }
 
 }  // namespace headroom

@@ -107,6 +107,7 @@ void visit_later_rate(T& r, Visit&& visit) {
     visit("per_key_s", r.per_key, kReal);
     visit("per_key_and_dim_s", r.per_key_and_dim, kReal);
     visit("blocks", r.blocks, kReal);
+    visit("measured_keys", r.measured_keys, kWindow);
 }
 template <class T, class Visit>
 void visit_kernel(T& k, Visit&& visit) {

@@ -50,6 +50,31 @@ TEST(Duration, AttentionPaysForItsExponentialsAndItsKeys) {
               static_cast<int64_t>(1000 + 1000 * (1e3 + 8 * 10) + 0.5));
 }
 
+// Beyond the longest causal call that was measured each visible score takes as long as in that one.
+TEST(Duration, ACausalCallLongerThanMeasuredIsNoMoreEfficient) {
+    Hardware h = round_machine();
+    RateFit& r = h.attention_forward_causal;
+    r.per_flop = 1e-12;
+    r.by_n = 1e-9, r.pair_by_n = 1e-7, r.per_key = 1e-6, r.per_key_and_dim = 1e-8;
+    // `seen`: scores of all queries, 0: the whole triangle.
+    const auto ns = [&](int64_t n, int64_t seen = 0) {
+        return static_cast<double>((duration_of(attention(false, false, true, n, n, 4, 2, 64, 1, seen), h) -
+                                    Nanoseconds(h.launch_ns))
+                                       .count());
+    };
+    const auto per_score = [&](int64_t n) {
+        return ns(n) / (static_cast<double>(n) * static_cast<double>(n + 1) / 2);
+    };
+    const double free = per_score(16384), shorter = ns(512), windowed = ns(16384, 16384 * 256);
+    r.measured_keys = 1024;
+    EXPECT_NEAR(per_score(2048), per_score(1024), 1e-3 * per_score(1024));
+    EXPECT_NEAR(per_score(16384), per_score(1024), 1e-3 * per_score(1024));
+    EXPECT_GT(per_score(16384), 1.05 * free);
+    EXPECT_EQ(ns(512), shorter);
+    // 256 keys a query: as in a triangle of 512.
+    EXPECT_EQ(ns(16384, 16384 * 256), windowed);
+}
+
 TEST(Duration, TilesRunInWholeWaves) {
     Hardware h = round_machine();
     h.multiprocessors = 10;

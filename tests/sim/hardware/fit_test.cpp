@@ -104,12 +104,14 @@ TEST(Fit, FindsLatencyWavesAndExponentials) {
     for (const Residual& r : result->residuals) EXPECT_NEAR(r.error(), 0, 1e-9) << r.shape;
 }
 
-// The file is what a calibration of its own rows writes, to the byte.
+// Each file is what a calibration of its own rows writes, to the byte.
 TEST(FitH200, TheCommittedConstantsAreThoseOfTheMeasuredRows) {
-    const Measured measured = test::measured_h200();
-    const auto calibration = calibrated(test::shipped("h200-sxm-pcie5"), measured);
-    ASSERT_TRUE(calibration) << calibration.error().text();
-    EXPECT_EQ(write_hardware(*calibration, measured), test::text_of("h200-sxm-pcie5"));
+    for (const char* name : {"h200-sxm-pcie5", "h200-sxm-pcie5-fast-batch"}) {
+        const Measured measured = test::measured_rows(name);
+        const auto calibration = calibrated(test::shipped(name), measured);
+        ASSERT_TRUE(calibration) << calibration.error().text();
+        EXPECT_EQ(write_hardware(*calibration, measured), test::text_of(name));
+    }
 }
 
 struct Row {

@@ -146,8 +146,8 @@ RC_GTEST_PROP(PlanJson, WhatIsWrittenReadsBackEqual, ()) {
 // As plans were written before the cost model had them: constants that are not set are left out.
 TEST(PlanJson, ConstantsThatAreNotSetAreLeftOut) {
     const std::string text = write_plan(small_plan());
-    for (const char* key : {"latency_s", "per_pair_s", "\"blocks\"", "multiprocessors", "kernels",
-                            "popularity", "recency", "neighbours", "spread"})
+    for (const char* key : {"latency_s", "per_pair_s", "\"blocks\"", "measured_keys", "multiprocessors",
+                            "kernels", "popularity", "recency", "neighbours", "spread"})
         EXPECT_EQ(text.find(key), std::string::npos) << key;
     Plan p = small_plan();
     p.hardware.kernels[static_cast<size_t>(Kernel::norm)].efficiency = 0.5;
