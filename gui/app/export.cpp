@@ -90,8 +90,8 @@ Result<void> run_plan(MainWindow& window, const std::filesystem::path& timeline,
     settings.output = QString::fromStdString(timeline.string());
     view->form().set_settings(settings);
     std::optional<Error> error;
-    const auto connection = QObject::connect(&view->run(), &EngineRun::failed,
-                                             [&](const Error& e) { error = e; });
+    const auto connection =
+        QObject::connect(&view->run(), &EngineRun::failed, [&](const Error& e) { error = e; });
     view->start();
     settle(window, view, failed);
     QObject::disconnect(connection);
@@ -137,8 +137,8 @@ int run_export(const ExportRequest& request) {
                          "'" + request.output.extension().string() + "' is no format of a timeline",
                          "a name that ends in .trace.json.gz"});
     if (!request.run_to.empty()) {
-        const Result<void> can = cli::check_output(
-            request.run_to.string(), {request.input.string(), request.output.string()});
+        const Result<void> can =
+            cli::check_output(request.run_to.string(), {request.input.string(), request.output.string()});
         if (!can) return say(can.error());
     }
     MainWindow window;

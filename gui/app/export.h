@@ -32,8 +32,8 @@ struct ExportRequest {
     bool dark = false;
     std::filesystem::path run_to;  // run the plan first; its measured timeline goes there. Empty: do not run
 };
-// Waits until everything that the view shows is worked out, a run included. Returns the exit code; says errors on standard
-// error.
+// Waits until everything that the view shows is worked out, a run included. Returns the exit code; says
+// errors on standard error.
 int run_export(const ExportRequest& request);
 
 }  // namespace headroom::gui

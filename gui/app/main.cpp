@@ -59,11 +59,11 @@ int main(int argc, char** argv) {
     const QCommandLineOption size("size", "Of the picture, in pixels", "WxH", "1600x900");
     const QCommandLineOption scale("scale", "Pixels per unit, 1 to 4: 2 for a HiDPI picture", "N", "1");
     const QCommandLineOption dark("dark", "Dark colours");
-    const QCommandLineOption run_first(
-        "run",
-        "With --export: run the plan on this machine first, as the view Run does; its measured timeline goes to "
-        "TIMELINE (*.trace.json.gz), and Compare has it",
-        "TIMELINE");
+    const QCommandLineOption run_first("run",
+                                       "With --export: run the plan on this machine first, as the view Run "
+                                       "does; its measured timeline goes to "
+                                       "TIMELINE (*.trace.json.gz), and Compare has it",
+                                       "TIMELINE");
     parser.addOptions({export_view, output, size, scale, dark, run_first});
     parser.addHelpOption();
     parser.addVersionOption();

@@ -261,8 +261,7 @@ const LayerEmitter::Works& LayerEmitter::works(const Layer& layer, int64_t token
 
 void LayerEmitter::lora(uint32_t work, int64_t targets, bool backward, int64_t tile) {
     if (train_all_ || targets == 0) return;
-    const OpId op =
-        compute(backward ? OpKind::lora_backward : OpKind::lora, work, kNone, kNone, tile);
+    const OpId op = compute(backward ? OpKind::lora_backward : OpKind::lora, work, kNone, kNone, tile);
     builder_.take(adapter_, op);
     builder_.release(adapter_, op);
 }

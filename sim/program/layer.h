@@ -121,15 +121,16 @@ public:
     // last op, after which the attention output and x are read no more.
     OpId attention_out(const Layer& layer, int64_t tokens, const LayerBuffers& b, bool keep_out,
                        OpId wait = kNone);
-    // The MLP: norm, gate_up, activation, down, and the norm behind it where there is one. Takes x_out; `keep`:
-    // gate_up (unless in tiles) and `down` stay for the backward pass. Returns the last op.
+    // The MLP: norm, gate_up, activation, down, and the norm behind it where there is one. Takes x_out;
+    // `keep`: gate_up (unless in tiles) and `down` stay for the backward pass. Returns the last op.
     OpId mlp(const Layer& layer, int64_t tokens, const LayerBuffers& b, BufferId x_out, bool keep);
     // What mlp_backward reads, made again: gate_up (unless in tiles) and, with four norms, `down`.
     void mlp_again(const Layer& layer, int64_t tokens, const LayerBuffers& b);
 
     // Final norm, logits, loss and, unless `forward_only`, their backward: leaves dx. x is released.
     void head(int64_t tokens, BufferId x, BufferId dx, bool forward_only, OpId wait = kNone);
-    // Backward of MLP and its norm; dx in place; releases x_mid, gate_up. Tiles compute gate_up again, one by one.
+    // Backward of MLP and its norm; dx in place; releases x_mid, gate_up. Tiles compute gate_up again, one by
+    // one.
     void mlp_backward(const Layer& layer, int64_t tokens, const LayerBuffers& b, OpId wait = kNone,
                       OpId gradient_wait = kNone);
     // Backward of the output projection and the attention to the own chunk: takes d_attention and d_qkv.

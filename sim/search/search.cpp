@@ -212,13 +212,17 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& sc
                 continue;
             }
             Plan plan = plan_of(scenario.plan.decisions, budget, link_speed_);
+            bool offers = false;
             strategy->candidates(scenario, [&](const Decisions& d) {
+                offers = true;
                 stopped = stopped || (options.go_on && !options.go_on());
                 if (stopped) return;
                 plan.decisions = d;
                 plan.gpus = d.tensor_ranks * d.ring_ranks;
                 consider(plan, budget, all);
             });
+            if (!offers)
+                reasons_.push_back(name + ": " + std::to_string(scenario.gpus) + " GPU, needs 2 or more");
         }
     } catch (const Overflow& e) {
         return fail(scenario.path, e.what(), "smaller sizes");
@@ -227,8 +231,7 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& sc
     if (all.empty()) {
         std::string why;
         for (const std::string& r : reasons_) why += (why.empty() ? " " : "; ") + r;
-        return fail(scenario.path, "no strategy can run this" + (why.empty() ? " on one GPU" : ":" + why),
-                    "other decisions in [plan]");
+        return fail(scenario.path, "no strategy can run this:" + why, "other decisions in [plan]");
     }
     return all;
 }

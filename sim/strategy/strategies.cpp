@@ -61,7 +61,8 @@ Result<void> check_size(const Plan& plan) {
     const int64_t tile = plan.decisions.mlp_tile.count(), chunk = plan.chunk_tokens(0);
     const double tiles = tile == 0 ? 0 : static_cast<double>(ceil_div(chunk, tile));
     if (tiles > 1 && steps * (kOpsOfChunk + tiles * kOpsOfTile) > static_cast<double>(kMaxOps)) {
-        return fail("key 'plan.mlp_tile'", format_tokens(plan.decisions.mlp_tile) + too_many, "a larger tile");
+        return fail("key 'plan.mlp_tile'", format_tokens(plan.decisions.mlp_tile) + too_many,
+                    "a larger tile");
     }
     if (steps * kOpsOfChunk > static_cast<double>(kMaxOps)) {
         return fail("key 'plan.chunk'", format_tokens(plan.decisions.chunk) + too_many,

@@ -136,6 +136,13 @@ TEST(Export, ThePlanIsRunFirstWhereThatIsAsked) {
     EXPECT_EQ(measured->source, "measured");
     const std::string steps = read_file(csv.toStdString(), 1 << 20).value();
     EXPECT_EQ(std::count(steps.begin(), steps.end(), '\n'), 4) << steps;  // a heading and three steps
+    const QString large = QString(HEADROOM_SOURCE_DIR) + "/scenarios/qwen2.5-72b-128k-h200.toml",
+                  picture = folder.filePath("large.png");
+    const Ran refused =
+        run({"--export", "run", "--run", folder.filePath("large.trace.json.gz"), "-o", picture, large});
+    EXPECT_EQ(refused.code, 3);
+    EXPECT_TRUE(refused.said.contains("does not fit this machine")) << refused.said.toStdString();
+    EXPECT_FALSE(QFile::exists(picture));
 }
 
 TEST(Export, WhatIsWrongIsSaidWithItsExitCode) {
@@ -156,9 +163,6 @@ TEST(Export, WhatIsWrongIsSaidWithItsExitCode) {
         {{"--export", "run", "--run", kScenario, "-o", file, kScenario}, "another file"},
         {{"--export", "run", "--run", folder.filePath("no/t.trace.json.gz"), "-o", file, kScenario},
          "folder is not there"},
-        {{"--export", "run", "--run", folder.filePath("t.trace.json.gz"), "-o", file,
-          QString(HEADROOM_SOURCE_DIR) + "/scenarios/qwen2.5-72b-128k-h200.toml"},
-         "no plan fits"},
         {{"--run", folder.filePath("t.trace.json.gz"), kScenario}, "--export"},
         {{"--unknown"}, "unknown"},
         {{kScenario, kScenario}, "more than one"}};

@@ -37,6 +37,7 @@ inline Plan draw_plan(const std::string& strategy) {
         d.gradient_pages = GradientPages::first_touch;
         d.wavefront = 1;
     }
+    d.mlp_tile = Tokens(draw::of({0, 8, 24}));
     return p;
 }
 

@@ -27,7 +27,8 @@ TEST(Strategies, AnUnknownNameGivesTheNearest) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().fault, Fault::bad_input);
     EXPECT_NE(result.error().where.find("plan.strategy"), std::string::npos);
-    EXPECT_NE(result.error().found.find("'chunkd' is no strategy (did you mean 'chunked'?)"), std::string::npos);
+    EXPECT_NE(result.error().found.find("'chunkd' is no strategy (did you mean 'chunked'?)"),
+              std::string::npos);
     EXPECT_NE(result.error().allowed.find("'layer-major'"), std::string::npos);
 }
 
