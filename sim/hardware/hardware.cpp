@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
+#include <optional>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -189,6 +192,36 @@ Result<Hardware> parse_hardware(std::string_view toml, const std::string& where,
     return h;
 }
 
+namespace {
+
+// The files that were read last, by path and text: a calibrated file has a thousand rows, and the app reads
+// it again for each turned knob.
+class LastRead {
+public:
+    std::optional<Hardware> find(const std::string& path, const std::string& text) {
+        const std::lock_guard lock(mutex_);
+        for (const Entry& e : entries_)
+            if (e.path == path && e.text == text) return e.hardware;
+        return std::nullopt;
+    }
+    void keep(const std::string& path, std::string text, const Hardware& hardware) {
+        const std::lock_guard lock(mutex_);
+        if (entries_.size() == kMost) entries_.pop_front();
+        entries_.push_back({path, std::move(text), hardware});
+    }
+
+private:
+    static constexpr size_t kMost = 4;
+    struct Entry {
+        std::string path, text;
+        Hardware hardware;
+    };
+    std::mutex mutex_;
+    std::deque<Entry> entries_;
+};
+
+}  // namespace
+
 Result<Hardware> read_hardware(const std::string& name_or_path, const std::filesystem::path& data) {
     const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
     std::filesystem::path path = name_or_path;
@@ -203,8 +236,12 @@ Result<Hardware> read_hardware(const std::string& name_or_path, const std::files
         }
         path = folder(data) / (name_or_path + ".toml");
     }
-    HEADROOM_TRY(const std::string text, read_file(path, kFileLimit));
-    return parse_hardware(text, path.string(), path.stem().string());
+    HEADROOM_TRY(std::string text, read_file(path, kFileLimit));
+    static LastRead last_read;
+    if (std::optional<Hardware> known = last_read.find(path.string(), text)) return *std::move(known);
+    HEADROOM_TRY(Hardware hardware, parse_hardware(text, path.string(), path.stem().string()));
+    last_read.keep(path.string(), std::move(text), hardware);
+    return hardware;
 }
 
 std::vector<std::string> shipped_hardware(const std::filesystem::path& data) {

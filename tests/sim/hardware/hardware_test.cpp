@@ -9,6 +9,7 @@
 #include "hardware/measured.h"
 #include "hardware/rate.h"
 #include "shipped.h"
+#include "sim/base/scratch_folder.h"
 
 namespace headroom {
 namespace {
@@ -142,6 +143,28 @@ TEST(ReadHardware, TakesANameOrAPath) {
     const auto by_path = read_hardware(path.string(), "/nowhere");
     ASSERT_TRUE(by_path) << by_path.error().text();
     EXPECT_EQ(*by_path, test::shipped("rtx-4090"));
+}
+
+class ReadHardwareAgain : public ScratchFolder {};
+
+// What was read before is known by its path and its text.
+TEST_F(ReadHardwareAgain, TakesAFileAsItIsNow) {
+    const std::string text = test::text_of("rtx-4090");
+    ASSERT_TRUE(write_file(at("a.toml"), text));
+    ASSERT_TRUE(write_file(at("b.toml"), text));
+    EXPECT_EQ(read_hardware(at("a.toml"), "/nowhere").value().name, "a");
+    EXPECT_EQ(read_hardware(at("b.toml"), "/nowhere").value().name, "b");
+    EXPECT_EQ(read_hardware(at("a.toml"), "/nowhere").value().name, "a");
+    std::string renamed = text;
+    renamed.replace(renamed.find("title = \""), 9, "title = \"Another ");
+    ASSERT_TRUE(write_file(at("a.toml"), renamed));
+    EXPECT_TRUE(read_hardware(at("a.toml"), "/nowhere").value().title.starts_with("Another "));
+    ASSERT_TRUE(write_file(at("a.toml"), "title = 1\n"));
+    EXPECT_FALSE(read_hardware(at("a.toml"), "/nowhere"));
+    ASSERT_TRUE(write_file(at("a.toml"), text));
+    Hardware same = test::shipped("rtx-4090");
+    same.name = "a";
+    EXPECT_EQ(read_hardware(at("a.toml"), "/nowhere").value(), same);
 }
 
 TEST(ReadHardware, AnUnknownNameGetsTheNearestOne) {
