@@ -120,13 +120,11 @@ Result<void> check_decisions(const Plan& p, const std::string& where) {
     HEADROOM_CHECK(check_range(where, "plan.wavefront", d.wavefront, 1, 2, "chunks in flight"));
     HEADROOM_CHECK(
         check_range(where, "plan.loss_tile", d.loss_tile.count(), 0, kMaxContext, "tokens (0: all at once)"));
-    HEADROOM_CHECK(
-        check_range(where, "plan.mlp_tile", d.mlp_tile.count(), 0, kMaxContext, "tokens (0: all at once)"));
-    if (d.mlp_tile.count() > 0) {  // Op::piece counts a chunk's tiles
-        const int64_t chunk = std::min(d.chunk.count(), p.context.count());
-        HEADROOM_CHECK(check_range(where, "plan.mlp_tile", d.mlp_tile.count(), ceil_div(chunk, 65'535),
-                                   kMaxContext, "tokens (0: all at once)"));
-    }
+    // Op::piece counts a chunk's tiles.
+    const int64_t chunk = std::min(d.chunk.count(), p.context.count());
+    const int64_t least_tile = d.mlp_tile.count() > 0 ? ceil_div(chunk, 0xffff) : 0;
+    HEADROOM_CHECK(check_range(where, "plan.mlp_tile", d.mlp_tile.count(), least_tile, kMaxContext,
+                               "tokens (0: all at once)"));
     return check_range(where, "plan.logits_fp32", d.logits_fp32, 0, 8, "copies");
 }
 
