@@ -164,9 +164,12 @@ template void add_squares<bf16>(const bf16*, int64_t, double*, double*, cudaStre
 template <class Id, class Value>
 void add_rows(const Id* ids, const bf16* rows, Value* table, int64_t tokens, int64_t columns, float scale,
               cudaStream_t stream) {
-    if (tokens == 0) return;
-    const dim3 grid(static_cast<unsigned>(tokens), grid_of(columns, kThreads * kWide));
-    rows_by_id<<<grid, kThreads, 0, stream>>>(ids, rows, table, tokens, columns, scale);
+    for (int64_t first = 0; first < tokens; first += kRowWindow) {
+        const int64_t count = std::min(kRowWindow, tokens - first);
+        const dim3 grid(static_cast<unsigned>(count), grid_of(columns, kThreads * kWide));
+        rows_by_id<<<grid, kThreads, 0, stream>>>(ids + first, rows + first * columns, table, count, columns,
+                                                  scale);
+    }
 }
 template void add_rows(const int32_t*, const bf16*, float*, int64_t, int64_t, float, cudaStream_t);
 template void add_rows(const int64_t*, const bf16*, float*, int64_t, int64_t, float, cudaStream_t);

@@ -142,7 +142,10 @@ void ParameterFlow::gradient_begin(Stager& stager, int64_t parameters, bool fres
 OpId ParameterFlow::gradient_end(Stager& stager, int64_t parameters, OpId op, ParameterPart part) {
     OpId stored = kNone;
     if (plan_.decisions.gradients_home == Home::host) {
-        const uint32_t work = link_copy(builder_, WorkKind::copy_to_host, parameters * bytes_.gradient);
+        // A kernel adds rows of the embedding where the sums are: each is read over the link and written.
+        const int64_t trips = part == ParameterPart::embedding_rows ? 2 : 1;
+        const uint32_t work =
+            link_copy(builder_, WorkKind::copy_to_host, checked_mul(parameters * bytes_.gradient, trips));
         stored =
             builder_.op(Stream::to_host, OpKind::store_gradients, work, {op}, static_cast<int64_t>(part));
     } else {

@@ -116,19 +116,26 @@ TEST_F(Kernels, Squares) {
     }
 }
 
-// Ids that come often, once and never; the order of the additions is that of the tokens, so the bits are
-// equal.
+// Ids that come often, once and never, in one window and in several; the order of the additions is that of
+// the tokens within a window and then of the windows, so the bits are equal.
 TEST_F(Kernels, RowsByIds) {
     at::Generator random = at::detail::createCPUGenerator(1);
-    for (const at::ScalarType type : {at::kInt, at::kLong}) {
-        const at::Tensor ids = at::randint(60, {700}, random, type), rows = drawn({700, 2176}, 2);
-        ids.narrow(0, 100, 300).fill_(7);
-        at::Tensor sums = at::zeros({70, 2176}, at::kFloat);
-        for (int64_t t = 0; t < 700; ++t) sums[ids[t].item<int64_t>()] += rows[t].to(at::kFloat);
-        for (const at::ScalarType of_table : {at::kFloat, at::kBFloat16}) {
-            const at::Tensor before = drawn({70, 2176}, 3, of_table), table = before.cuda();
-            add_rows(ids.cuda(), rows.cuda(), table, 4);
-            EXPECT_TRUE(table.cpu().equal((before.to(at::kFloat) + 4 * sums).to(of_table)));
+    for (const int64_t tokens : {int64_t{700}, 2 * kernels::kRowWindow + 700}) {
+        for (const at::ScalarType type : {at::kInt, at::kLong}) {
+            const at::Tensor ids = at::randint(60, {tokens}, random, type), rows = drawn({tokens, 2176}, 2);
+            ids.narrow(0, tokens - 600, 300).fill_(7);
+            for (const at::ScalarType of_table : {at::kFloat, at::kBFloat16}) {
+                at::Tensor expected = drawn({70, 2176}, 3, of_table);
+                const at::Tensor table = expected.cuda();
+                for (int64_t first = 0; first < tokens; first += kernels::kRowWindow) {
+                    at::Tensor sums = at::zeros({70, 2176}, at::kFloat);
+                    for (int64_t t = first; t < std::min(first + kernels::kRowWindow, tokens); ++t)
+                        sums[ids[t].item<int64_t>()] += rows[t].to(at::kFloat);
+                    expected = (expected.to(at::kFloat) + 4 * sums).to(of_table);
+                }
+                add_rows(ids.cuda(), rows.cuda(), table, 4);
+                EXPECT_TRUE(table.cpu().equal(expected)) << tokens;
+            }
         }
     }
 }
