@@ -195,7 +195,7 @@ Result<void> Calibrating::kernels(const Shapes& shapes) {
     }
     add_pieces(shapes);
     Rounds rounds;
-    rounds.rounds = gpu() ? (o_.quick ? 5 : 9) : o_.quick ? 3 : 5;
+    rounds.rounds = gpu() ? (o_.quick ? 5 : 7) : o_.quick ? 3 : 5;
     if (gpu()) {
         rounds.warm_seconds = o_.quick ? 1.5 : 3;
         rounds.before = [this] { operands_->refresh(); };
@@ -216,7 +216,7 @@ Result<void> Calibrating::links(const Shapes& shapes) {
     const Skip skipped = [this](const std::string& what, const std::string& why) { skip(what, why); };
     int64_t largest = 0;
     for (const TransferRow& r : shapes.transfers) largest = std::max(largest, r.piece * r.pieces);
-    const int repeats = o_.quick ? 3 : 5;
+    const int repeats = o_.quick ? 3 : 9;
     Result<LinkMemory> memory = link_memory(device_, largest);
     if (!memory) {
         skip("the host link", memory.error().text());
