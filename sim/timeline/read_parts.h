@@ -24,14 +24,16 @@ Result<TraceCounts> read_metadata(ondemand::object object, const std::string& wh
 // "traceEvents": ops with their waits, and memory samples. The contract between events is check_timeline's.
 class EventsReader {
 public:
-    // Empties the ops of `timeline`. Both must outlive it.
-    EventsReader(const std::string& where, Timeline& timeline);
+    // Both must outlive it; `timeline` has no ops. `first`: the id that the first op must have; absent: any.
+    EventsReader(const std::string& where, Timeline& timeline, std::optional<OpId> first = 0);
     ~EventsReader();
     EventsReader(const EventsReader&) = delete;
     EventsReader& operator=(const EventsReader&) = delete;
 
     // The next events, all or some of the list.
     Result<void> read(ondemand::array events);
+    // The id of the first op; 0 without ops.
+    OpId first() const;
 
 private:
     class Reader;

@@ -91,6 +91,19 @@ TEST(ReadInPieces, WhatStandsAroundTheListIsRead) {
     }
 }
 
+// Pieces are parsed side by side: each op follows the ones of the piece before.
+TEST(ReadInPieces, EveryPieceFollowsTheOneBefore) {
+    const std::string text = format_timeline(small_step());
+    const size_t op = text.find("{\"ph\":\"X\""), next = text.find("{\"ph\":\"X\"", op + 1);
+    const std::string missing = text.substr(0, op) + text.substr(next);
+    const std::string twice = text.substr(0, next) + text.substr(op, next - op) + text.substr(next);
+    for (const std::string& broken : {missing, twice}) {
+        ASSERT_FALSE(parse_timeline(broken, "t"));
+        for (size_t size = 1; size < broken.size(); ++size)
+            ASSERT_FALSE(read_in_pieces(pieces_of(broken), "t", size)) << size;
+    }
+}
+
 TEST(ReadInPieces, AnErrorOfThePiecesIsNoTimeline) {
     const auto broken = [text = format_timeline(small_step()),
                          given = size_t{0}](std::span<char> into) mutable -> Result<size_t> {
