@@ -169,8 +169,6 @@ Shapes of_gpu(bool quick) {
     // Chunks that are no power of two, keys that no tile divides.
     if (!quick) add_past(kQwen7, {1536, 3072, 6144, 12288}, {3072, 8192, 10000}, pairs, s);
     if (!quick) add_own(kQwen7, {1536, 3072, 6144, 12288}, s);
-    // Whole sequences: of 131,072 tokens K and V of a head no longer fit the cache.
-    if (!quick) add_own(kQwen7, {32768, 131072}, s);
     hold_out(s.attention);
     add_blocks(kQwen7, quick ? std::vector<int64_t>{2048} : std::vector<int64_t>{4096, 2048, 8192},
                {512, 2048, 8192}, s);

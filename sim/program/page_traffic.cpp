@@ -86,11 +86,16 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
                        end = selections.begin[static_cast<size_t>(c) + 1];
         row.selected = end - begin;
         away.clear();
+        int64_t last_gradient = -2;
         for (uint32_t i = begin; i < end; ++i) {
             const uint32_t page = selections.pages[i];
             const Place place = kv.of(page);
             if (all_at_once) {
-                if (grad.of(page) == Place::host) ++row.fill_grad_host;
+                if (grad.of(page) == Place::host) {
+                    ++row.fill_grad_host;
+                    row.fill_grad_runs += page != last_gradient + 1 ? 1 : 0;
+                    last_gradient = page;
+                }
                 if (grad.of(page) == Place::disk) ++row.fill_grad_disk;
             }
             if (place == Place::device) continue;
@@ -163,6 +168,7 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
         }
         for (const PageUse::Held& out : use.given_up) write_back(out.page);
         const int64_t last = std::min(pages, (c + 1) * per_chunk);
+        int64_t last_own = -2;
         for (int64_t p = c * per_chunk; p < last; ++p) {
             const uint32_t page = static_cast<uint32_t>(p);
             const bool held = back.holds(page);
@@ -170,7 +176,11 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
             if (!touched[page]) continue;
             ++row.own_touched;
             const Place home = grad.of(p);
-            if (!held && home == Place::host) ++row.own_host;
+            if (!held && home == Place::host) {
+                ++row.own_host;
+                row.own_runs += p != last_own + 1 ? 1 : 0;
+                last_own = p;
+            }
             if (!held && home == Place::disk) ++row.own_disk;
             if (!written[page]) continue;
             if (home == Place::device) ++row.freed_device;

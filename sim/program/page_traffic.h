@@ -33,13 +33,14 @@ struct PageMoves {
     uint32_t fill_host = 0, fill_disk = 0, fill_hit = 0, fill_evicted = 0;
     uint32_t again_host = 0, again_disk = 0;  // forward in the gradient pass (no cache: it holds gradients)
     // Where sums of dK and dV exist from the start: those of the selected pages that are not on the device.
-    uint32_t fill_grad_host = 0, fill_grad_disk = 0;
+    uint32_t fill_grad_host = 0, fill_grad_disk = 0, fill_grad_runs = 0;
     // Backward.
     uint32_t back_host = 0, back_disk = 0, back_hit = 0, back_evicted = 0;  // K and V
     // Of the K and V that are loaded from the host, runs of neighbours: a chunk's pages of a layer lie side
     // by side there, and a run travels as one piece.
     uint32_t fill_runs = 0, again_runs = 0, back_runs = 0;
-    // The same of dK and dV, taken to lie as their pages are numbered: places are given in that order.
+    // The same of dK and dV, here and in fill_grad_runs and own_runs, taken to lie as their pages are
+    // numbered: places are given in that order.
     uint32_t grad_load_runs = 0, grad_store_runs = 0;
     uint32_t grad_load_host = 0, grad_load_disk = 0;
     uint32_t first_touched = 0;  // of them on the device, host or disk:
@@ -47,7 +48,7 @@ struct PageMoves {
     uint32_t grad_store_host = 0, grad_store_disk = 0;
     // Own pages of dK and dV: where the sums are read from (nowhere if no later chunk touched them), all
     // freed.
-    uint32_t own_host = 0, own_disk = 0, own_touched = 0;
+    uint32_t own_host = 0, own_disk = 0, own_touched = 0, own_runs = 0;
     uint32_t freed_device = 0, freed_host = 0, freed_disk = 0;
 };
 

@@ -291,7 +291,8 @@ void PastFlow::own_gradients(int64_t chunk, int64_t layer) {
         const int64_t on_disk =
             is_sparse ? moves(chunk, layer).own_disk : (from == Place::disk ? read_pages : 0);
         emitter_.await(load_mixed(own_gradient_, OpKind::load_page_gradients, host, on_disk, gradient_page_,
-                                  own_gradients_stored(layer), 0));
+                                  own_gradients_stored(layer), 0, kNone,
+                                  is_sparse ? moves(chunk, layer).own_runs : 0));
         own_gradient_.used(emitter_.accumulate(0, read_pages * page_, false, 0));
         return;
     }

@@ -63,8 +63,8 @@ void PastFlow::sparse_forward(int64_t chunk, int64_t layer, bool known) {
         const int64_t from_host = fill ? m.fill_grad_host : m.grad_load_host,
                       from_disk = fill ? m.fill_grad_disk : m.grad_load_disk;
         emitter_.await(load_mixed(gradient_, OpKind::load_page_gradients, from_host, from_disk,
-                                  gradient_page_, gradients_stored_[static_cast<size_t>(layer)], 0,
-                                  selection));
+                                  gradient_page_, gradients_stored_[static_cast<size_t>(layer)], 0, selection,
+                                  fill ? m.fill_grad_runs : m.grad_load_runs));
         row.gradients_loaded = static_cast<uint32_t>(from_host + from_disk);
         row.loaded_bytes += (from_host + from_disk) * gradient_page_;
     }

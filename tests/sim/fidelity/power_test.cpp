@@ -5,6 +5,7 @@
 #include <Eigen/QR>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -57,12 +58,14 @@ TEST(Power, TheFilesConstantsAreThoseOfTheFitHalf) {
     const Suite suite = read_suite(kRoot / "scenarios/fidelity/h200.toml").value();
     std::vector<Eigen::Vector3d> rows;
     std::vector<double> ratios;
-    for (const auto& file : fs::directory_iterator(kRoot / "traces/h200-2026-11-30-suite")) {
-        const std::string name = file.path().filename().string();
+    // The first runs of each plan: some were run again later.
+    std::map<std::string, fs::path> files;
+    for (const char* folder : {"h200-2026-11-30-first", "h200-2026-11-30-suite"})
+        for (const auto& file : fs::directory_iterator(kRoot / "traces" / folder))
+            files.try_emplace(file.path().filename().string(), file.path());
+    for (const auto& [name, file] : files) {
         if (!name.ends_with(".run.json.gz") || name.find('@') != name.npos) continue;
-        // Some plans were run again later: the constants are of the first runs.
-        const fs::path first = kRoot / "traces/h200-2026-11-30-first" / name;
-        const RunSummary run = read_run(fs::exists(first) ? first : file.path()).value();
+        const RunSummary run = read_run(file).value();
         if (!run.ran() || half_of(run.name) != Half::fit) continue;
         Plan plan = parse_plan(run.plan, run.name).value();
         plan.hardware = shipped;

@@ -69,35 +69,29 @@ struct KnownMiss {
 };
 const KnownMiss kKnownMisses[] = {
     // Pages that a run with another seed selects.
-    {"qwen2.5-7b-64k-sparse-offload", "memory", "host kv_gradients", 0.085},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host peak", 0.052},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "memory", "host kv_gradients", 0.095},
-    {"qwen2.5-1.5b-128k-sparse-block-128", "stream", "to_device busy", 0.105},
-    {"qwen2.5-1.5b-32k-sparse-page-256", "memory", "device kv_gradients", 0.014},
-    {"qwen2.5-3b-16k-lora-sparse-split", "memory", "host kv_gradients", 0.073},
-    {"qwen2.5-3b-64k-sparse-offload-8bit", "memory", "host kv_gradients", 0.033},
-    {"qwen2.5-0.5b-1m-sparse-offload", "memory", "host kv_gradients", 0.13},
-    // The same with selections that were fitted before runs of neighbours were counted.
-    {"qwen2.5-7b-128k-sparse-fp8", "memory", "host peak", 0.026},
-    {"qwen2.5-7b-128k-sparse-fp8", "memory", "host kv_gradients", 0.095},
-    {"qwen2.5-7b-2m-sparse-fp8", "memory", "host kv_gradients", 0.05},
-    {"qwen2.5-7b-4m-sparse-fp8", "memory", "host peak", 0.017},
-    {"qwen2.5-7b-4m-sparse-fp8", "memory", "host kv_gradients", 0.16},
-    {"qwen2.5-7b-4m-sparse-fp8", "memory", "device kv_gradients", 0.035},
-    {"qwen2.5-7b-4m-sparse-fp8", "stream", "to_device busy", 0.115},
-    {"qwen2.5-7b-1m-sparse-fp8-seed-5", "memory", "host kv_gradients", 0.14},
-    {"qwen2.5-7b-1m-sparse-fp8-seed-5", "stream", "to_device busy", 0.145},
+    {"qwen2.5-7b-64k-sparse-offload", "memory", "host kv_gradients", 0.072},
+    {"qwen2.5-1.5b-32k-sparse-page-256", "memory", "device kv_gradients", 0.02},
+    {"qwen2.5-3b-16k-lora-sparse-split", "memory", "host kv_gradients", 0.047},
+    {"qwen2.5-3b-64k-sparse-offload-8bit", "memory", "host peak", 0.0115},
+    {"qwen2.5-0.5b-1m-sparse-offload", "memory", "host kv_gradients", 0.012},
+    {"qwen2.5-7b-128k-sparse-fp8", "memory", "host peak", 0.025},
+    {"qwen2.5-7b-128k-sparse-fp8", "memory", "host kv_gradients", 0.092},
+    {"qwen2.5-7b-1m-sparse-fp8", "memory", "host peak", 0.016},
+    {"qwen2.5-7b-1m-sparse-fp8", "memory", "host kv_gradients", 0.041},
+    {"qwen2.5-7b-4m-sparse-fp8", "memory", "host peak", 0.016},
+    {"qwen2.5-7b-4m-sparse-fp8", "memory", "host kv_gradients", 0.153},
+    {"qwen2.5-7b-4m-sparse-fp8", "memory", "device kv_gradients", 0.033},
+    {"qwen2.5-7b-4m-sparse-fp8-seed-5", "memory", "device kv_gradients", 0.027},
+    {"qwen2.5-7b-4m-sparse-fp8-seed-5", "memory", "host kv_gradients", 0.057},
+    {"qwen2.5-7b-2m-sparse-fp8-device", "memory", "device kv_gradients", 0.024},
+    // The same, and the selections were fitted to a run that had not counted runs of neighbours.
+    {"qwen2.5-7b-1m-sparse-fp8-seed-5", "memory", "host kv_gradients", 0.136},
+    {"qwen2.5-7b-1m-sparse-fp8-seed-5", "stream", "to_device busy", 0.126},
     {"qwen2.5-7b-2m-sparse-fp8-seed-5", "memory", "host peak", 0.02},
-    {"qwen2.5-7b-2m-sparse-fp8-seed-5", "memory", "host kv_gradients", 0.07},
-    {"qwen2.5-7b-2m-sparse-fp8-seed-5", "stream", "to_device busy", 0.14},
-    // Pages that a run with another seed selects, again.
-    {"qwen2.5-7b-4m-sparse-fp8-seed-5", "memory", "device kv_gradients", 0.028},
-    {"qwen2.5-7b-4m-sparse-fp8-seed-5", "memory", "host kv_gradients", 0.06},
-    // The store of the embedding's gradient: the engine adds its rows on the host.
-    {"qwen2.5-7b-256k-exact-whole", "stream", "to_host busy", 0.15},
-    // Before commit 7a13a77: units of the host's pool were looked for by a scan.
-    {"qwen2.5-7b-2m-sparse-fp8", "stream", "to_device busy", 0.13},
-    {"qwen2.5-7b-2m-sparse-fp8", "stream", "to_host busy", 0.11},
+    {"qwen2.5-7b-2m-sparse-fp8-seed-5", "memory", "host kv_gradients", 0.067},
+    {"qwen2.5-7b-2m-sparse-fp8-seed-5", "stream", "to_device busy", 0.121},
+    // The store of the embedding's gradient before commit 1a56888: each row looked at the ids of all tokens.
+    {"qwen2.5-7b-256k-exact-whole", "stream", "to_host busy", 0.113},
 };
 bool excused(const std::string& plan, const Finding& f) {
     for (const KnownMiss& k : kKnownMisses) {

@@ -81,16 +81,19 @@ private:
 
     void fill(int64_t c) {
         PageMoves& row = rows_[static_cast<size_t>(c)];
-        std::vector<int64_t> again, from_host;
+        std::vector<int64_t> again, from_host, sums;
         for (const int64_t p : selected(c)) {
             ++row.selected;
-            if (plan_.decisions.gradient_pages == GradientPages::all_at_once)
+            if (plan_.decisions.gradient_pages == GradientPages::all_at_once) {
                 count(gradient(p), row.fill_grad_host, row.fill_grad_disk);
+                if (gradient(p) == 'h') sums.push_back(p);
+            }
             if (kv(p) == 'd') continue;
             count(kv(p), row.again_host, row.again_disk);
             if (kv(p) == 'h') again.push_back(p);
         }
         row.again_runs = runs(again, true);
+        row.fill_grad_runs = runs(sums, false);
         // All that is there is found before anything comes in.
         std::vector<int64_t> missed;
         for (const int64_t p : selected(c)) {
@@ -157,6 +160,7 @@ private:
         row.back_runs = runs(from_host, true);
         row.grad_load_runs = runs(sums, false);
         row.grad_store_runs = runs(stored_, false);
+        std::vector<int64_t> own_sums;
         for (const int64_t p : own(c)) {
             const size_t i = static_cast<size_t>(p);
             const bool was_cached = cached(p);
@@ -164,10 +168,12 @@ private:
             if (!exists_[i]) continue;
             ++row.own_touched;
             if (!was_cached) count(gradient(p), row.own_host, row.own_disk);
+            if (!was_cached && gradient(p) == 'h') own_sums.push_back(p);
             if (!at_home_[i]) continue;
             if (gradient(p) == 'd') ++row.freed_device;
             count(gradient(p), row.freed_host, row.freed_disk);
         }
+        row.own_runs = runs(own_sums, false);
     }
 
     const Plan& plan_;
