@@ -150,7 +150,7 @@ std::function<void()> backward(const AttentionRow& r, Operands& o, bool determin
 
 }  // namespace
 
-AttentionWork attention_work(const AttentionRow& r, Operands& o) {
+AttentionWork attention_work(const AttentionRow& r, Operands& o, bool deterministic) {
     AttentionWork w;
     const bool gpu = o.options().device().is_cuda();
     w.library = r.blocks > 1         ? "engine-blocks"
@@ -161,11 +161,11 @@ AttentionWork attention_work(const AttentionRow& r, Operands& o) {
     w.backward = built(name_of_row(r, "backward"), [&] { return backward(r, o, false, w.workspace_mib); });
     // ATen's call has no deterministic form on a GPU, and a CPU's is the other one.
     w.deterministic.name = name_of_row(r, "backward, deterministic,");
-    if (gpu && uses_cudnn_graph()) {
+    if (deterministic && gpu && uses_cudnn_graph()) {
         w.deterministic =
             built(w.deterministic.name, [&] { return backward(r, o, true, w.deterministic_workspace_mib); });
     } else {
-        w.deterministic.problem = "no such form";
+        w.deterministic.problem = kNotMeasured;
     }
     return w;
 }

@@ -38,12 +38,12 @@ std::vector<Victim> victims(Operands& o, bool quick) {
     past.queries = 4096, past.keys = 8192;
     past.heads = 28, past.kv_heads = 4, past.head_dim = 128;
     gemm(4096, 37888, 3584);
-    all.push_back({"attention", attention_work(past, o).forward});
+    all.push_back({"attention", attention_work(past, o, false).forward});
     memory("activation");
     if (quick) return all;
     gemm(2048, 3584, 3584);
     all.push_back({"gemm", accumulate_work({37888, 3584, 4096}, o)});
-    all.push_back({"attention", attention_work(past, o).backward});
+    all.push_back({"attention", attention_work(past, o, false).backward});
     memory("norm_backward");
     return all;
 }

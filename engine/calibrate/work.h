@@ -14,13 +14,15 @@ Timed accumulate_work(const GemmRow& row, Operands& operands);
 
 // Backward with the merged output of all keys, as plans have it: dQ is added to where the keys are the past,
 // and lies inside of d_qkv where they are the chunk's own. Blocks: each with keys of its own. On a GPU
-// through cuDNN's graph API where use_cudnn_graph is on.
+// through cuDNN's graph API where use_cudnn_graph is on. Deterministic: backward, if it is asked for and has
+// such a form (on a GPU: through cuDNN's graph API); else its problem is kNotMeasured.
+inline constexpr const char* kNotMeasured = "not measured";
 struct AttentionWork {
     Timed forward, backward, deterministic;
     double workspace_mib = 0, deterministic_workspace_mib = 0;  // that the library asks for
     std::string library;
 };
-AttentionWork attention_work(const AttentionRow& row, Operands& operands);
+AttentionWork attention_work(const AttentionRow& row, Operands& operands, bool deterministic);
 
 // Fills rows, columns and bytes of `row`: what the planner counts for the op.
 Timed memory_work(const MemoryShape& shape, Operands& operands, MemoryRow& row);

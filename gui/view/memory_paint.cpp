@@ -142,7 +142,8 @@ void MemoryCanvas::paint_title(QPainter& painter, size_t i) const {
     const int after = painter.fontMetrics().horizontalAdvance(name) + 12;
     painter.setFont(plain);
     const int64_t most = curve.total_bytes(curve.peak()), capacity = curve.capacity_bytes();
-    QString text = tr("peak %1 at %2").arg(bytes_text(most), instant_text(curve.time_ns(curve.peak())));
+    QString text =
+        tr("peak of live bytes %1 at %2").arg(bytes_text(most), instant_text(curve.time_ns(curve.peak())));
     if (capacity > 0)
         text += most <= capacity
                     ? tr(", headroom %1 of %2").arg(bytes_text(capacity - most), bytes_text(capacity))

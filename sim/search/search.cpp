@@ -171,12 +171,14 @@ std::vector<Decisions> Searcher::residencies(Plan& plan, const Budget& budget) {
     return result;
 }
 
+void Searcher::give_reason(std::string_view strategy, const std::string& why) {
+    const std::string line = one_strategy_ ? why : std::string(strategy) + ": " + why;
+    if (std::find(reasons_.begin(), reasons_.end(), line) == reasons_.end()) reasons_.push_back(line);
+}
+
 void Searcher::consider(Plan& plan, const Budget& budget, std::vector<Candidate>& all) {
     const Strategy& strategy = *find_strategy(plan.decisions.strategy);
-    const auto note = [&](const Error& e) {
-        const std::string line = std::string(strategy.name()) + ": " + e.text();
-        if (std::find(reasons_.begin(), reasons_.end(), line) == reasons_.end()) reasons_.push_back(line);
-    };
+    const auto note = [&](const Error& e) { give_reason(strategy.name(), e.text()); };
     if (const Result<void> ok = check_plan(plan, ""); !ok) return note(ok.error());
     if (const Result<void> ok = strategy.check(plan); !ok) return note(ok.error());
     for (const Decisions& d : residencies(plan, budget)) {
@@ -196,6 +198,7 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& sc
                                                               const SearchOptions& options) {
     scored_ = 0;
     reasons_.clear();
+    one_strategy_ = options.strategies.size() == 1;
     if (link_speed_ != options.link_speed) sampled_.clear();
     link_speed_ = options.link_speed;
     estimator_.set_link_speed(link_speed_);
@@ -221,8 +224,7 @@ Result<std::vector<Searcher::Candidate>> Searcher::candidates(const Scenario& sc
                 plan.gpus = d.tensor_ranks * d.ring_ranks;
                 consider(plan, budget, all);
             });
-            if (!offers)
-                reasons_.push_back(name + ": " + std::to_string(scenario.gpus) + " GPU, needs 2 or more");
+            if (!offers) give_reason(name, std::to_string(scenario.gpus) + " GPU, needs 2 or more");
         }
     } catch (const Overflow& e) {
         return fail(scenario.path, e.what(), "smaller sizes");

@@ -88,6 +88,7 @@ private:
     Result<PricedStep> price_candidate(const Ranking& ranking, size_t index,
                                        const std::function<bool()>& go_on);
     Result<size_t> nearest_to_fit(const Ranking& ranking, const SearchOptions& options);
+    void give_reason(std::string_view strategy, const std::string& why);
     // The best by sampling, not simulated.
     Found first_of(const Ranking& ranking) const;
     // Sets their times by simulating some chunks of each. Budgets do not change what a step takes: what an
@@ -98,7 +99,8 @@ private:
     Estimator estimator_;
     double link_speed_ = 1;
     std::vector<std::pair<Decisions, int64_t>> sampled_;  // steps by sampling, in ns, at that link speed
-    std::vector<std::string> reasons_;
+    std::vector<std::string> reasons_;                    // of plans that cannot run, each once
+    bool one_strategy_ = false;                           // asked for: reasons need not name it
     int64_t scored_ = 0;
 };
 
