@@ -14,6 +14,7 @@
 #include "cli/checks.h"
 #include "gui/app/main_window.h"
 #include "gui/model/document.h"
+#include "gui/view/compare_view.h"
 #include "gui/view/run_form.h"
 #include "gui/view/run_view.h"
 #include "gui/view/views.h"
@@ -158,6 +159,12 @@ int run_export(const ExportRequest& request) {
         const Result<void> ran = run_plan(window, request.run_to, failed);
         if (!ran) return say(ran.error());
         if (error) return say(*error);
+    }
+    if (request.with_selection &&
+        !qobject_cast<CompareView*>(window.view("compare"))->set_with_selection(true)) {
+        return say(Error{Fault::bad_input, request.input.string(),
+                         "the pages that the run selected are not recorded beside it",
+                         "a measured NAME.trace.json.gz with NAME.selection.json"});
     }
     if (request.view == "timeline") {
         const Result<void> written = export_timeline(window.document(), request.output);

@@ -30,6 +30,7 @@ struct ExportRequest {
     QSize size{1600, 900};
     double scale = 1;
     bool dark = false;
+    bool with_selection = false;   // Compare: with the pages that the run selected (compare_view.h)
     std::filesystem::path run_to;  // run the plan first; its measured timeline goes there. Empty: do not run
 };
 // Waits until everything that the view shows is worked out, a run included. Returns the exit code; says

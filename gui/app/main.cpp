@@ -64,7 +64,10 @@ int main(int argc, char** argv) {
                                        "does; its measured timeline goes to "
                                        "TIMELINE (*.trace.json.gz), and Compare has it",
                                        "TIMELINE");
-    parser.addOptions({export_view, output, size, scale, dark, run_first});
+    const QCommandLineOption with_selection(
+        "run-selection",
+        "With --export: Compare predicts with the pages that the run selected, recorded beside it");
+    parser.addOptions({export_view, output, size, scale, dark, run_first, with_selection});
     parser.addHelpOption();
     parser.addVersionOption();
     if (!parser.parse(QApplication::arguments())) return bad(parser.errorText());
@@ -91,8 +94,11 @@ int main(int argc, char** argv) {
         if (parser.isSet(run_first) && parser.value(run_first).isEmpty())
             return bad("--run: an empty name; allowed: a name that ends in .trace.json.gz");
         request.run_to = parser.value(run_first).toStdString();
+        request.with_selection = parser.isSet(with_selection);
         return headroom::gui::run_export(request);
     }
+    if (parser.isSet(with_selection))
+        return bad("--run-selection: without --export; a window has it in the view Compare");
     if (parser.isSet(run_first)) return bad("--run: without --export; a window has the view Run");
     headroom::gui::MainWindow window;
     if (parser.isSet(dark)) window.set_dark(true);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "gui/model/job.h"
 #include "gui/model/step.h"
 #include "timeline/compare.h"
 
@@ -25,6 +26,11 @@ using ComparisonPtr = std::shared_ptr<const StepComparison>;
 
 // Error: the two cannot be laid side by side. Cost: as compare(). For worker threads.
 Result<ComparisonPtr> compare_steps(StepPtr predicted, StepPtr measured);
+
+// The step of the plan of `measured`, a run whose selection was recorded, with the pages that it selected:
+// what it differs by from the run is an error of cost alone, not of traffic. It reads the run's selection, so
+// it is no prediction of the run. Errors: as predict(). Cost: as predict(). For worker threads.
+Result<StepPtr> step_with_selection(const Step& measured, const Progress& progress);
 
 // Where in the step a row of figures is looked at.
 struct Place {

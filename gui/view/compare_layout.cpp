@@ -49,6 +49,10 @@ QWidget* CompareView::make_bar() {
     category_->addItem(tr("all memory"), static_cast<int>(Category::count_));
     for (size_t c = 0; c < kCategories; ++c)
         category_->addItem(label_of(static_cast<Category>(c)), static_cast<int>(c));
+    with_selection_ = named(
+        new QCheckBox(tr("Pages as &run")), "compare_with_selection", tr("Pages as the run selected them"),
+        tr("Predicts with the pages that this run selected and recorded, not with those that "
+           "the plan draws: what is left is an error of cost, not of traffic"));
     open_other_ =
         named(new QPushButton(tr("&Open another run…")), "compare_open_other",
               tr("Open another measured run"), tr("Lays another measured timeline beside the prediction"));
@@ -66,10 +70,12 @@ QWidget* CompareView::make_bar() {
     row->addWidget(memory);
     row->addWidget(category_);
     row->addSpacing(8);
+    row->addWidget(with_selection_);
     row->addWidget(worst_);
     row->addWidget(open_other_);
     connect(worst_, &QPushButton::clicked, this, &CompareView::jump_to_worst);
     connect(open_other_, &QPushButton::clicked, this, &CompareView::ask_measured);
+    connect(with_selection_, &QCheckBox::toggled, this, &CompareView::take_steps);
     connect(tolerance_, &QDoubleSpinBox::valueChanged, this, &CompareView::set_tolerance);
     connect(category_, &QComboBox::currentIndexChanged, this,
             [this] { canvas_->set_category(static_cast<Category>(category_->currentData().toInt())); });

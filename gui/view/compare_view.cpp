@@ -1,5 +1,6 @@
 #include "gui/view/compare_view.h"
 
+#include <QCheckBox>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
 #include <QLabel>
@@ -80,17 +81,25 @@ bool CompareView::busy() const {
 
 void CompareView::take_steps() {
     const StepPtr predicted = document().predicted(), measured = document().measured();
-    if (predicted != predicted_ || measured != measured_) {
+    const bool can = measured && measured->selection;
+    with_selection_->setVisible(can);
+    const bool with_selection = can && with_selection_->isChecked();
+    if (predicted != predicted_ || measured != measured_ || with_selection != compared_with_selection_) {
         predicted_ = predicted;
         measured_ = measured;
+        compared_with_selection_ = with_selection;
         error_.clear();
         comparing_.cancel();
         take({});
         if (predicted && measured) {
             comparing_.start<Data>(
-                [predicted, measured](const Progress&) -> Result<Data> {
+                [predicted, measured, with_selection](const Progress& progress) -> Result<Data> {
                     Data made;
-                    HEADROOM_TRY(made.comparison, compare_steps(predicted, measured));
+                    StepPtr beside = predicted;
+                    if (with_selection) {
+                        HEADROOM_TRY(beside, step_with_selection(*measured, progress));
+                    }
+                    HEADROOM_TRY(made.comparison, compare_steps(beside, measured));
                     // Those that are laid side by side: one may have been cut to what was kept of the other.
                     const StepPtr before = made.comparison->predicted, after = made.comparison->measured;
                     const std::shared_ptr<const Timeline> p(before, &before->timeline),
@@ -106,6 +115,11 @@ void CompareView::take_steps() {
         }
     }
     tell();
+}
+
+bool CompareView::set_with_selection(bool on) {
+    with_selection_->setChecked(on);
+    return measured_ && measured_->selection;
 }
 
 void CompareView::take(const Data& made) {
@@ -145,12 +159,14 @@ void CompareView::tell() {
                        ? QString(QChar(0x2715)) + ' ' + tr("1 figure is outside: ")
                        : QString(QChar(0x2715)) + ' ' + tr("%1 figures are outside: ").arg(outside);
     text += tr("worst judged error %1.").arg(percent_text(c.worst));
+    if (compared_with_selection_) text += ' ' + tr("With the pages that the run selected.");
     if (!c.excerpt.empty()) text += ' ' + tr("Operations of some chunks alone.");
     const Difference& step = c.differences.front();
     if (step.group == "step")
         text += ' ' + tr("Step: predicted %1, measured %2 (%3).")
                           .arg(time_text(step.predicted), time_text(step.measured), error_text(step.error));
-    if (!c.same_plan) text += ' ' + tr("The two are of different plans.");
+    // A plan with its run's pages has a hash of its own.
+    if (!c.same_plan && !compared_with_selection_) text += ' ' + tr("The two are of different plans.");
     if (c.unmatched_ops > 0)
         text +=
             ' ' + tr("%1 operations stand at another place of the step.").arg(count_text(c.unmatched_ops));

@@ -33,6 +33,9 @@ public:
     void draw(QPainter& painter) override;
     bool has_content() const override { return comparison() != nullptr; }
     bool busy() const override;
+    // Lays the run beside its plan with the pages that it selected, not those that the plan draws; false:
+    // they were not recorded beside it.
+    bool set_with_selection(bool on);
     QList<KeyHelp> keys() const override;
     void set_palette(const Palette& palette) override;
 
@@ -75,8 +78,9 @@ private:
     QPushButton *open_, *open_other_, *worst_;
     QDoubleSpinBox* tolerance_;
     QComboBox *group_, *category_, *unit_;
-    QCheckBox* judged_;
+    QCheckBox *judged_, *with_selection_;
     StepPtr predicted_, measured_;
+    bool compared_with_selection_ = false;
     Job comparing_;
     std::string error_;  // why the two cannot be laid side by side
 };

@@ -36,11 +36,13 @@
 #include "gui/becomes.h"
 #include "gui/make_timeline.h"
 #include "gui/model/comparison_model.h"
+#include "gui/model/open_file.h"
 #include "gui/view/compare_canvas.h"
 #include "gui/view/compare_view.h"
 #include "gui/view/error_chart.h"
 #include "gui/view/memory_view.h"
 #include "gui/view/pages_view.h"
+#include "gui/view/recorded_pages.h"
 #include "gui/view/run_form.h"
 #include "gui/view/run_view.h"
 #include "gui/view/streams_canvas.h"
@@ -585,6 +587,18 @@ TEST_F(Controls, Compare) {
         }};
     walk.use_all(uses);
     ASSERT_TRUE(becomes([&] { return view.comparison() && !view.busy(); }));  // another run was opened
+    walk.use_all(uses);
+    // A run beside which its selection lies.
+    const Plan sparse = small_sparse_plan();
+    const RecordedSelection pages = recorded_for(sparse);
+    const std::string run = file_of(run_with(sparse, pages), "sparse.trace.json.gz");
+    ASSERT_TRUE(write_file(selection_beside(run), write_selection(pages)));
+    document().open(run);
+    const auto compared = [&] { return document().answer_final() && view.comparison() && !view.busy(); };
+    ASSERT_TRUE(becomes(compared));
+    uses["Pages as the run selected them"] = {
+        [&] { return QString::number(reinterpret_cast<quintptr>(view.comparison().get())); },
+        [&] { EXPECT_TRUE(becomes(compared)); }};
     walk.use_all(uses);
     walk.end();
 }

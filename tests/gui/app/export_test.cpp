@@ -164,6 +164,8 @@ TEST(Export, WhatIsWrongIsSaidWithItsExitCode) {
         {{"--export", "run", "--run", folder.filePath("no/t.trace.json.gz"), "-o", file, kScenario},
          "folder is not there"},
         {{"--run", folder.filePath("t.trace.json.gz"), kScenario}, "--export"},
+        {{"--export", "compare", "--run-selection", "-o", file, kScenario}, "not recorded beside it"},
+        {{"--run-selection", kScenario}, "--export"},
         {{"--unknown"}, "unknown"},
         {{kScenario, kScenario}, "more than one"}};
     for (const auto& [words, key] : wrong) {

@@ -12,12 +12,16 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
+#include <QTemporaryDir>
 #include <cmath>
 
+#include "base/file.h"
 #include "gui/becomes.h"
 #include "gui/model/comparison_model.h"
+#include "gui/model/open_file.h"
 #include "gui/view/compare_canvas.h"
 #include "gui/view/error_chart.h"
+#include "gui/view/recorded_pages.h"
 
 namespace headroom::gui::test {
 namespace {
@@ -277,6 +281,48 @@ TEST_F(CompareViewTest, ARecordedRunIsComparedAndDrawnLightAndDark) {
     }
     EXPECT_NE(pictures[0], pictures[1]);
     EXPECT_TRUE(view.csv().contains("step,\"step time\",ns,"));
+}
+
+// A run that did just what its plan says with the pages that it selected: with those nothing is left of the
+// error, and with those that the plan draws there is one.
+TEST_F(CompareViewTest, WithThePagesThatTheRunSelectedNoErrorOfTrafficIsLeft) {
+    const Plan plan = small_sparse_plan();
+    const RecordedSelection record = recorded_for(plan);
+    const Timeline run = run_with(plan, record);
+    const QTemporaryDir folder;
+    const std::filesystem::path root = folder.path().toStdString(), file = root / "run.trace.json.gz";
+    ASSERT_TRUE(write_timeline(run, file));
+    ASSERT_TRUE(write_timeline(run, root / "alone.trace.json.gz"));
+    ASSERT_TRUE(write_file(selection_beside(file), write_selection(record)));
+
+    auto& box = control<QCheckBox>("compare_with_selection");
+    const auto compared = [&](const std::filesystem::path& of) {
+        document.open(of);
+        return becomes([&] {
+            return document.measured() && document.measured()->name == of.filename().string().c_str() &&
+                   document.answer_final() && view.comparison() && !view.busy();
+        });
+    };
+    ASSERT_TRUE(compared(root / "alone.trace.json.gz"));
+    EXPECT_FALSE(box.isVisible());
+    EXPECT_FALSE(view.set_with_selection(false));
+    ASSERT_TRUE(compared(file));
+    EXPECT_TRUE(box.isVisible());
+    const ComparisonPtr drawn = view.comparison();
+    EXPECT_GT(drawn->figures.worst, 0);
+    EXPECT_FALSE(text("compare_summary").contains("the run selected"));
+
+    QTest::mouseClick(&box, Qt::LeftButton, {}, {8, box.height() / 2});
+    ASSERT_TRUE(box.isChecked());
+    ASSERT_TRUE(becomes([&] { return view.comparison() && view.comparison() != drawn && !view.busy(); }));
+    EXPECT_TRUE(text("compare_summary").contains("With the pages that the run selected."));
+    EXPECT_FALSE(text("compare_summary").contains("different plans"));
+    for (const Difference& d : view.comparison()->figures.differences) EXPECT_EQ(d.error, 0) << d.what;
+    // The prediction that the other views show is that of the plan.
+    EXPECT_EQ(document.predicted()->timeline.plan_hash, plan_hash(plan));
+    QTest::keyClick(&box, Qt::Key_Space);
+    ASSERT_TRUE(becomes([&] { return view.comparison() && !view.busy() && !box.isChecked(); }));
+    EXPECT_EQ(view.comparison()->figures.worst, drawn->figures.worst);
 }
 
 }  // namespace

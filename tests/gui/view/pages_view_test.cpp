@@ -15,6 +15,7 @@
 #include "gui/view/legend_bar.h"
 #include "gui/view/page_cell_text.h"
 #include "gui/view/page_table.h"
+#include "gui/view/recorded_pages.h"
 #include "gui/view/small_step.h"
 #include "gui/view/traffic_chart.h"
 
@@ -372,28 +373,10 @@ TEST_F(PagesViewTest, PagesFoundInTheCacheAreShownNamedAndListed) {
     EXPECT_GT(hits, 0);
 }
 
-// What the model draws with another seed, as a run would have recorded it.
-RecordedSelection recorded_for(const Plan& plan) {
-    const Decisions& d = plan.decisions;
-    SelectionModel other;
-    other.seed = 99;
-    Selections drawn = draw_selections(other, d.attention, plan.chunks(), d.chunk.count(), d.page.count());
-    RecordedSelection r;
-    r.source = "a test";
-    r.page = d.page.count(), r.chunk = d.chunk.count();
-    r.budget = d.attention.budget, r.block = d.attention.block;
-    r.layers = 1, r.chunks = plan.chunks();
-    r.begin = std::move(drawn.begin);
-    r.pages = std::move(drawn.pages);
-    return r;
-}
-
 // A measured timeline is drawn with what its run selected, where that was recorded; its prediction is not
 // made of it.
 TEST_F(PagesViewTest, PagesOfARunAreThoseThatItSelected) {
-    Plan plan = tiny_plan(10, 32, 24);
-    plan.decisions.attention.sparse = true;
-    plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = Residency{};
+    const Plan plan = small_sparse_plan();
     const RecordedSelection record = recorded_for(plan);
     QTemporaryDir folder;
     const std::filesystem::path root = folder.path().toStdString();
