@@ -95,6 +95,9 @@ int main(int argc, char** argv) {
             return bad("--run: an empty name; allowed: a name that ends in .trace.json.gz");
         request.run_to = parser.value(run_first).toStdString();
         request.with_selection = parser.isSet(with_selection);
+        if (request.with_selection && request.view != "compare" && request.view != "all")
+            return bad("--run-selection: '" + request.view +
+                       "' is not what it is for; allowed: compare, all");
         return headroom::gui::run_export(request);
     }
     if (parser.isSet(with_selection))

@@ -3,9 +3,7 @@
 #include <QCoreApplication>
 #include <cmath>
 
-#include "base/guarded.h"
 #include "gui/model/text.h"
-#include "search/evaluate.h"
 #include "timeline/excerpt.h"
 
 namespace headroom::gui {
@@ -36,14 +34,9 @@ Result<StepPtr> cut_step(const Step& whole, const Step& part) {
 }  // namespace
 
 Result<StepPtr> step_with_selection(const Step& measured, const Progress& progress) {
-    return guarded(measured.name.toStdString(), [&]() -> Result<StepPtr> {
-        Plan plan = *measured.plan;
-        plan.selection.recorded = measured.selection;
-        SimulateOptions options;
-        options.progress = [&](double share) { return progress("simulating", share); };
-        HEADROOM_TRY(Timeline timeline, predict(plan, options));
-        return make_step("prediction", std::move(timeline));
-    });
+    Plan plan = *measured.plan;
+    plan.selection.recorded = measured.selection;
+    return predicted_step(plan, progress);
 }
 
 int64_t StepComparison::difference_ns(OpId op) const {

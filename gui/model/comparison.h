@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 
-#include "gui/model/job.h"
 #include "gui/model/step.h"
 #include "timeline/compare.h"
 
@@ -29,7 +28,7 @@ Result<ComparisonPtr> compare_steps(StepPtr predicted, StepPtr measured);
 
 // The step of the plan of `measured`, a run whose selection was recorded, with the pages that it selected:
 // what it differs by from the run is an error of cost alone, not of traffic. It reads the run's selection, so
-// it is no prediction of the run. Errors: as predict(). Cost: as predict(). For worker threads.
+// it is no prediction of the run. As predicted_step().
 Result<StepPtr> step_with_selection(const Step& measured, const Progress& progress);
 
 // Where in the step a row of figures is looked at.

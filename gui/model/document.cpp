@@ -18,16 +18,6 @@ Result<Verdict> judge(const Scenario& scenario, Searcher& searcher) {
     });
 }
 
-Result<StepPtr> simulated(const Plan& plan, const Progress& progress) {
-    return guarded(plan.name, [&]() -> Result<StepPtr> {
-        SimulateOptions options;
-        options.progress = [&](double share) { return progress("simulating", share); };
-        HEADROOM_TRY(Timeline timeline, predict(plan, options));
-        if (!progress("statistics", -1)) return fail(plan.name, "interrupted", "", Fault::interrupted);
-        return make_step("prediction", std::move(timeline));
-    });
-}
-
 // A plan as it stands, and the step that is simulated for it.
 struct Priced {
     Answer answer;
@@ -268,7 +258,7 @@ void Document::answer_plan(Plan plan) {
 
 void Document::simulate(Plan plan, std::shared_ptr<Searcher> searcher) {
     simulating_.start<StepPtr>(
-        [plan = std::move(plan)](const Progress& progress) { return simulated(plan, progress); },
+        [plan = std::move(plan)](const Progress& progress) { return predicted_step(plan, progress); },
         [this, searcher = std::move(searcher)](Result<StepPtr> step) {
             if (!step) return tell(step.error());
             predicted_ = std::move(*step);

@@ -1,5 +1,8 @@
 #include "gui/model/step.h"
 
+#include "base/guarded.h"
+#include "search/evaluate.h"
+
 namespace headroom::gui {
 
 namespace {
@@ -43,6 +46,16 @@ StepPtr make_step(QString name, Timeline timeline, const std::filesystem::path& 
         step->selection_error = read.error().text();
     }
     return step;
+}
+
+Result<StepPtr> predicted_step(const Plan& plan, const Progress& progress) {
+    return guarded(plan.name, [&]() -> Result<StepPtr> {
+        SimulateOptions options;
+        options.progress = [&](double share) { return progress("simulating", share); };
+        HEADROOM_TRY(Timeline timeline, predict(plan, options));
+        if (!progress("statistics", -1)) return fail(plan.name, "interrupted", "", Fault::interrupted);
+        return make_step("prediction", std::move(timeline));
+    });
 }
 
 }  // namespace headroom::gui

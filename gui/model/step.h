@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "gui/model/job.h"
 #include "gui/model/step_index.h"
 #include "plan/plan.h"
 #include "timeline/statistics.h"
@@ -37,5 +38,9 @@ using StepPtr = std::shared_ptr<const Step>;
 StepPtr make_step(QString name, Timeline timeline);
 // The same of a run whose selection was recorded in that file; one of another plan is an error of the step's.
 StepPtr make_step(QString name, Timeline timeline, const std::filesystem::path& selection);
+
+// The step that is predicted of a plan. Errors: as predict(); interrupted. Cost: as predict(). For worker
+// threads.
+Result<StepPtr> predicted_step(const Plan& plan, const Progress& progress);
 
 }  // namespace headroom::gui

@@ -305,7 +305,8 @@ Command add_calibrate(CLI::App& root) {
     CLI::App* app = root.add_subcommand(
         "calibrate", "Measures this machine and writes the hardware file that plans are priced with");
     app->footer(
-        "Takes about 140 seconds on an H200. What cannot be measured (the datasheet's figures, the host's "
+        "Takes two to three and a half minutes on an H200. What cannot be measured (the datasheet's figures, "
+        "the host's "
         "share) comes from the\nshipped hardware that is nearest. Rows that were measured stand in the file, "
         "so that "
         "constants can be fitted again.\n\n"

@@ -17,6 +17,17 @@ struct Places {
     }
 };
 
+// Counts runs of neighbours among pages that come one after the other.
+struct Runs {
+    uint32_t& count;
+    int64_t last = -2;
+    // `begins`: a run begins with the page even where it follows the last one.
+    void add(int64_t page, bool begins = false) {
+        count += begins || page != last + 1 ? 1 : 0;
+        last = page;
+    }
+};
+
 }  // namespace
 
 int64_t cache_share(const Plan& plan, int64_t layer) {
@@ -63,14 +74,11 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
 
     // Runs of neighbours among ascending pages, of those whose K and V are on the host.
     const auto runs_on_host = [&](const std::vector<uint32_t>& of) {
-        uint32_t runs = 0;
-        int64_t last = -2;
-        for (const uint32_t page : of) {
-            if (kv.of(page) != Place::host) continue;
-            runs += page != last + 1 || page % per_chunk == 0 ? 1 : 0;
-            last = page;
-        }
-        return runs;
+        uint32_t count = 0;
+        Runs runs{count};
+        for (const uint32_t page : of)
+            if (kv.of(page) == Place::host) runs.add(page, page % per_chunk == 0);
+        return count;
     };
 
     PageCache cache(pages, capacity.fill);
@@ -86,15 +94,14 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
                        end = selections.begin[static_cast<size_t>(c) + 1];
         row.selected = end - begin;
         away.clear();
-        int64_t last_gradient = -2;
+        Runs gradients_found{row.fill_grad_runs};
         for (uint32_t i = begin; i < end; ++i) {
             const uint32_t page = selections.pages[i];
             const Place place = kv.of(page);
             if (all_at_once) {
                 if (grad.of(page) == Place::host) {
                     ++row.fill_grad_host;
-                    row.fill_grad_runs += page != last_gradient + 1 ? 1 : 0;
-                    last_gradient = page;
+                    gradients_found.add(page);
                 }
                 if (grad.of(page) == Place::disk) ++row.fill_grad_disk;
             }
@@ -123,13 +130,12 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
     std::vector<bool> written(static_cast<size_t>(pages), all_at_once);  // ... in its home
     for (int64_t c = chunks - 1; c >= 0; --c) {
         PageMoves& row = rows[static_cast<size_t>(c)];
-        int64_t last_loaded = -2, last_stored = -2;
+        Runs loaded{row.grad_load_runs}, stored{row.grad_store_runs};
         const auto write_back = [&](uint32_t page) {
             const Place home = grad.of(page);
             if (home == Place::device) return;
             if (home == Place::host) {
-                row.grad_store_runs += page != last_stored + 1 ? 1 : 0;
-                last_stored = page;
+                stored.add(page);
             }
             (home == Place::host ? row.grad_store_host : row.grad_store_disk) += 1;
             if (!written[page]) (home == Place::host ? row.taken_host : row.taken_disk) += 1;
@@ -159,8 +165,7 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
             } else {
                 if (grad_place == Place::host) {
                     ++row.grad_load_host;
-                    row.grad_load_runs += page != last_loaded + 1 ? 1 : 0;
-                    last_loaded = page;
+                    loaded.add(page);
                 }
                 if (grad_place == Place::disk) ++row.grad_load_disk;
             }
@@ -168,7 +173,7 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
         }
         for (const PageUse::Held& out : use.given_up) write_back(out.page);
         const int64_t last = std::min(pages, (c + 1) * per_chunk);
-        int64_t last_own = -2;
+        Runs own{row.own_runs};
         for (int64_t p = c * per_chunk; p < last; ++p) {
             const uint32_t page = static_cast<uint32_t>(p);
             const bool held = back.holds(page);
@@ -178,8 +183,7 @@ std::vector<PageMoves> page_moves(const Plan& plan, const Selections& selections
             const Place home = grad.of(p);
             if (!held && home == Place::host) {
                 ++row.own_host;
-                row.own_runs += p != last_own + 1 ? 1 : 0;
-                last_own = p;
+                own.add(p);
             }
             if (!held && home == Place::disk) ++row.own_disk;
             if (!written[page]) continue;

@@ -339,11 +339,11 @@ OpId EventsReader::first() const {
 }
 
 Result<void> EventsReader::read(ondemand::array events) {
-    for (auto item : events) {
-        if (item.error()) return not_json(reader_->file() + ": traceEvents", item.error());
-        if (!reader_->read(std::move(item).value_unsafe())) return tl::unexpected(reader_->error());
-    }
-    return {};
+    return each_element(events, reader_->file() + ": traceEvents",
+                        [&](ondemand::value value) -> Result<void> {
+                            if (!reader_->read(value)) return tl::unexpected(reader_->error());
+                            return {};
+                        });
 }
 
 }  // namespace headroom

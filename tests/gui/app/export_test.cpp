@@ -165,6 +165,7 @@ TEST(Export, WhatIsWrongIsSaidWithItsExitCode) {
          "folder is not there"},
         {{"--run", folder.filePath("t.trace.json.gz"), kScenario}, "--export"},
         {{"--export", "compare", "--run-selection", "-o", file, kScenario}, "not recorded beside it"},
+        {{"--export", "memory", "--run-selection", "-o", file, kScenario}, "--run-selection"},
         {{"--run-selection", kScenario}, "--export"},
         {{"--unknown"}, "unknown"},
         {{kScenario, kScenario}, "more than one"}};

@@ -97,7 +97,8 @@ TEST(ReadInPieces, EveryPieceFollowsTheOneBefore) {
     const size_t op = text.find("{\"ph\":\"X\""), next = text.find("{\"ph\":\"X\"", op + 1);
     const std::string missing = text.substr(0, op) + text.substr(next);
     const std::string twice = text.substr(0, next) + text.substr(op, next - op) + text.substr(next);
-    for (const std::string& broken : {missing, twice}) {
+    const std::string renamed = replaced(text, "\"id\":1,", "\"id\":2,");  // as many as the file says
+    for (const std::string& broken : {missing, twice, renamed}) {
         ASSERT_FALSE(parse_timeline(broken, "t"));
         for (size_t size = 1; size < broken.size(); ++size)
             ASSERT_FALSE(read_in_pieces(pieces_of(broken), "t", size)) << size;
