@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include "decoder/on_gpu.h"
 #include "decoder/pointwise.h"
@@ -96,11 +98,50 @@ void select_pages(const at::Tensor& q, const at::Tensor& means, const PageChoice
         planned ? scratch.narrow(0, 0, floats * 4).view(at::kFloat) : at::empty({floats}, q.options());
     const at::Tensor votes = space.narrow(0, 0, votes_size).view({shape.blocks(), shape.pages});
     vote(q, means, shape.block, votes, space.narrow(0, votes_size, floats - votes_size));
+    if (!planned && scratch.nbytes() >= static_cast<size_t>(votes_size) * 4)
+        scratch.narrow(0, 0, votes_size * 4).view(at::kFloat).copy_(votes.flatten());
     const at::Tensor ranked = votes.clone();
     ranked.narrow(1, 0, shape.sink).fill_(std::numeric_limits<double>::infinity());
     ranked.narrow(1, shape.pages - shape.local, shape.local).fill_(std::numeric_limits<double>::infinity());
     const at::Tensor best = std::get<1>(at::sort(ranked, true, 1, true)).narrow(1, 0, chosen);
     selection.copy_(std::get<0>(best.sort(1)));
+}
+
+void choose_with_room(const at::Tensor& votes, const PageChoice& choice, WaitingPages& waiting,
+                      at::Tensor selection) {
+    const int64_t pages = votes.size(1), picks = selection.size(1);
+    TORCH_CHECK(votes.is_contiguous() && selection.is_contiguous() && selection.size(0) == votes.size(0) &&
+                    picks == choice.budget && picks < pages,
+                "choose_with_room: ", selection.sizes(), " of votes ", votes.sizes());
+    std::vector<int32_t> order, refused;
+    for (int64_t b = 0; b < votes.size(0); ++b) {
+        const float* const of = votes.const_data_ptr<float>() + b * pages;
+        int32_t* const out = selection.data_ptr<int32_t>() + b * picks;
+        int64_t chosen = 0;
+        const auto take = [&](int64_t page) {
+            out[chosen++] = static_cast<int32_t>(page);
+            waiting.select(page);
+        };
+        for (int64_t p = 0; p < choice.sink; ++p) take(p);
+        for (int64_t p = pages - choice.local; p < pages; ++p) take(p);
+        // A heap: most of the pages are never asked for.
+        const auto worse = [&](int32_t x, int32_t y) { return of[x] < of[y] || (of[x] == of[y] && x > y); };
+        order.resize(static_cast<size_t>(pages - choice.sink - choice.local));
+        std::iota(order.begin(), order.end(), static_cast<int32_t>(choice.sink));
+        std::make_heap(order.begin(), order.end(), worse);
+        refused.clear();
+        while (chosen < picks && !order.empty()) {
+            std::pop_heap(order.begin(), order.end(), worse);
+            if (waiting.has_room(order.back())) {
+                take(order.back());
+            } else {
+                refused.push_back(order.back());
+            }
+            order.pop_back();
+        }
+        for (size_t i = 0; chosen < picks; ++i) take(refused[i]);
+        std::sort(out, out + picks);
+    }
 }
 
 }  // namespace headroom::engine

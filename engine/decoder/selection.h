@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "plan/waiting_pages.h"
+
 namespace headroom::engine {
 
 // out [ceil(T / page), g, d] = mean of the rotated keys k [T, g, d] of each page; a ragged last page: of
@@ -27,11 +29,18 @@ int64_t select_scratch_bytes(int64_t tokens, int64_t groups, int64_t pages, int6
 // the queries of a KV group are summed (and rounded to the type of q), scaled by 1 / sqrt(d), and score all
 // page vectors; their softmax over the pages is summed over the block's queries and the KV heads. Sink and
 // local pages are in, then the pages with most votes (ties: the lower page). Where P <= budget, all pages. q
-// [T, h, d] (rows may lie apart), means [P, g, d]. scratch: uint8, select_scratch_bytes(), begins with the
-// votes afterwards (fp64: not used). Nothing waits for the device. On a GPU in bf16 with d a multiple of 16
-// up to 256: kernels/selection.h, nothing allocated; else ATen, on either device.
-// Throws c10::Error on sizes that do not fit together or sink + local > budget.
+// [T, h, d] (rows may lie apart), means [P, g, d]. scratch: uint8, select_scratch_bytes(); where there is a
+// choice it begins with the votes afterwards, [blocks, P] fp32. Nothing waits for the device. On a GPU in
+// bf16 with d a multiple of 16 up to 256: kernels/selection.h, nothing allocated; else ATen, on either
+// device. Throws c10::Error on sizes that do not fit together or sink + local > budget.
 void select_pages(const at::Tensor& q, const at::Tensor& means, const PageChoice& choice, at::Tensor scratch,
                   at::Tensor selection);
+
+// For one block by one: from votes [blocks, P] fp32, not negative, on the host to its pages [blocks, budget]
+// int32, ascending, like select_pages, but those with most votes among the pages that have room
+// (WaitingPages, entered for this chunk and layer; what is chosen is selected there). Where too few have:
+// of the others those with most votes. Needs budget < P. Cost: O(P) a block, and of select().
+void choose_with_room(const at::Tensor& votes, const PageChoice& choice, WaitingPages& waiting,
+                      at::Tensor selection);
 
 }  // namespace headroom::engine

@@ -1,5 +1,8 @@
 // Which pages each block of a chunk's queries attends: made, copied to the host, read there, and recorded.
 #include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
 
 #include "decoder/selection.h"
 #include "program/selection_scratch.h"
@@ -22,11 +25,62 @@ at::Tensor Executor::State::device_selection() const {
                 selection_layout(plan).offset(layer_, chunk_));
 }
 
+at::Tensor Executor::State::host_selection() const {
+    return at::from_blob(data(need("host selections")) + selection_layout(plan).offset(layer_, chunk_),
+                         {ceil_div(rows_, block()), picks()}, at::kInt);
+}
+
 at::Tensor Executor::State::selection() {
     if (selection_copy_ != kNone) streams->wait_for(selection_copy_);
     selection_copy_ = kNone;
-    return at::from_blob(data(need("host selections")) + selection_layout(plan).offset(layer_, chunk_),
-                         {ceil_div(rows_, block()), picks()}, at::kInt);
+    choose_pending();
+    return host_selection();
+}
+
+// ---- a limit of waiting pages ----
+
+// Layers whose gradients stay on the device share one limit, the others another.
+void Executor::State::make_waiting_pages() {
+    const Decisions& d = plan.decisions;
+    waiting_pages_ = {};
+    to_choose_ = {};
+    if (!d.attention.sparse || d.attention.waiting == 0 || plan.chunks() < 2) return;
+    const int64_t layers = plan.model.layer_count();
+    std::array<int64_t, 2> limit{};
+    for (int64_t l = 0; l < layers; ++l) {
+        if (selects_pages(plan, l)) limit[limit_of(l)] += d.attention.waiting;
+    }
+    for (size_t i = 0; i < limit.size(); ++i) {
+        if (limit[i] > 0)
+            waiting_pages_[i] =
+                WaitingPages(limit[i], layers, plan.chunks(), d.chunk.count() / d.page.count());
+    }
+}
+
+size_t Executor::State::limit_of(int64_t layer) const {
+    const Residency& home = plan.decisions.kv_gradient_residency;
+    return Plan::device_layer(home, layer, plan.model.layer_count()) ? 0 : 1;
+}
+
+// Of the chunk and layer whose votes (or, without a choice, pages) came to the host last.
+void Executor::State::choose_pending() {
+    const ToChoose pending = std::exchange(to_choose_, ToChoose{});
+    if (pending.chunk < 0) return;
+    const std::array<int64_t, 3> now{chunk_, layer_, rows_};
+    chunk_ = pending.chunk;
+    layer_ = pending.layer;
+    rows_ = plan.chunk_tokens(chunk_);
+    WaitingPages& waiting = waiting_pages_[limit_of(layer_)];
+    waiting.enter(chunk_, layer_);
+    if (limits_waiting(plan, past_pages())) {
+        const Attention& a = plan.decisions.attention;
+        const at::Tensor votes =
+            at::from_blob(data(need("host votes")), {ceil_div(rows_, block()), past_pages()}, at::kFloat);
+        choose_with_room(votes, {block(), a.budget, a.sink, a.local}, waiting, host_selection());
+    } else {
+        for (int64_t p = 0; p < past_pages(); ++p) waiting.select(p);
+    }
+    std::tie(chunk_, layer_, rows_) = std::tuple_cat(now);
 }
 
 namespace {
@@ -67,12 +121,18 @@ void Executor::State::select_op() {
 }
 
 Result<void> Executor::State::selection_to_host() {
-    const at::Tensor from = device_selection();
+    if (to_choose_.chunk >= 0) selection();  // of a layer that nothing has asked for yet
     copies_.clear();
-    copies_.add(data(need("host selections")) + selection_layout(plan).offset(layer_, chunk_),
-                from.data_ptr(), from.numel() * 4);
+    if (limits_waiting(plan, past_pages())) {
+        copies_.add(data(need("host votes")), data(need("scores")),
+                    ceil_div(rows_, block()) * past_pages() * 4);
+    } else {
+        const at::Tensor from = device_selection();
+        copies_.add(host_selection().data_ptr(), from.data_ptr(), from.numel() * 4);
+    }
     HEADROOM_CHECK(issue_copies());
     selection_copy_ = op_;
+    if (plan.decisions.attention.waiting > 0) to_choose_ = {chunk_, layer_};
     return {};
 }
 

@@ -103,6 +103,7 @@ Executor::State::State(const Plan& p, const Program& prog, at::Tensor memory, at
 void Executor::State::begin_sequence() {
     std::fill(touched_from_.begin(), touched_from_.end(), plan.context.count());
     make_page_caches();
+    make_waiting_pages();
 }
 
 void Executor::State::enter(const Op& op) {

@@ -20,6 +20,7 @@
 #include "decoder/products.h"
 #include "memory/copies.h"
 #include "memory/page_file.h"
+#include "plan/waiting_pages.h"
 #include "program/layer.h"
 #include "program/page_cache.h"
 #include "program/page_lists.h"
@@ -246,12 +247,16 @@ private:
     int64_t block() const;                                        // queries that select together
     int64_t picks() const;                                        // pages of a block
     at::Tensor device_selection() const;                          // [blocks, picks] int32
-    at::Tensor selection();                                       // the same on the host, once it is there
+    at::Tensor host_selection() const;                            // where it stands on the host
+    at::Tensor selection();                                       // the same, once it is there
     std::vector<uint32_t> selected_pages();                       // distinct, ascending
     at::Tensor page_vectors(int64_t first, int64_t count) const;  // [count, g, d] of this layer
     void page_means_op();
     void select_op();
     Result<void> selection_to_host();
+    void make_waiting_pages();  // none waits
+    size_t limit_of(int64_t layer) const;
+    void choose_pending();
 
     // sparse.cpp: attention to selected pages
     // Memory for lists that the op in work hands to a kernel: it stays until that has ended.
@@ -358,7 +363,13 @@ private:
     std::vector<int64_t> touched_from_;  // by layer: gradient pages exist from this token on
     OpId op_ = kNone;                    // that is handed over
     OpId selection_copy_ = kNone;        // the last copy of a selection to the host that was not waited for
-    int64_t next_list_ = 0;              // of the page lists
+    // Where waiting pages have a limit: whose pages are to be chosen once that copy is there (-1: nobody's).
+    struct ToChoose {
+        int64_t chunk = -1, layer = -1;
+    };
+    ToChoose to_choose_;
+    std::array<WaitingPages, 2> waiting_pages_;  // of layers whose gradients stay on the device; of others
+    int64_t next_list_ = 0;                      // of the page lists
     std::array<OpId, kPageLists> list_users_{};
     PastPiece summed_{};         // the piece that was accumulated last
     bool summed_fresh_ = false;  // its gradient pages did not exist before

@@ -59,11 +59,17 @@ Result<void> check_attention(const Plan& p, const std::string& where) {
     HEADROOM_CHECK(check_range(where, key + "local", a.local, 0, kMaxContext, "pages"));
     HEADROOM_CHECK(check_range(where, key + "budget", a.budget, 1, kMaxContext, "pages"));
     HEADROOM_CHECK(check_range(where, key + "block", a.block, 1, kMaxContext, "tokens"));
+    HEADROOM_CHECK(check_range(where, key + "waiting", a.waiting, 0, kMaxContext, "pages"));
     if (!a.sparse) return {};
 
     if (a.budget <= a.sink + a.local) {
         return fail(key_place(where, key + "budget"), fmt::format("{} pages", a.budget),
                     fmt::format("more than sink and local together, {}", a.sink + a.local));
+    }
+    // What the last chunk selects waits at once.
+    if (a.waiting != 0 && a.waiting < a.budget) {
+        return fail(key_place(where, key + "waiting"), fmt::format("{} pages", a.waiting),
+                    fmt::format("0 (any number), or at least the budget, {}", a.budget));
     }
     const int64_t chunk = p.decisions.chunk.count();
     if (chunk % a.block != 0) {

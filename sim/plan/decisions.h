@@ -30,6 +30,9 @@ struct Attention {
     int64_t block = 128;  // queries that select together; at most the chunk
     int64_t sink = 1;     // first pages of the sequence, always selected
     int64_t local = 8;    // last pages before the chunk, always selected
+    // Of a layer's pages (on average over its tier's layers), so many may have gradients and wait for their
+    // own chunk at once; where they do, pages are selected that add to none of them. 0: any number.
+    int64_t waiting = 0;
     bool operator==(const Attention&) const = default;
 };
 

@@ -19,11 +19,13 @@ Json value_of(const T& v) {
     } else if constexpr (std::is_enum_v<T>) {
         return std::string(name_of(v));
     } else if constexpr (std::is_same_v<T, Attention>) {
-        return {{"kind", v.sparse ? "sparse" : "dense"},
-                {"budget_pages", v.budget},
-                {"block_tokens", v.block},
-                {"sink_pages", v.sink},
-                {"local_pages", v.local}};
+        Json attention{{"kind", v.sparse ? "sparse" : "dense"},
+                       {"budget_pages", v.budget},
+                       {"block_tokens", v.block},
+                       {"sink_pages", v.sink},
+                       {"local_pages", v.local}};
+        if (v.waiting != 0) attention["waiting_pages"] = v.waiting;
+        return attention;
     } else if constexpr (std::is_same_v<T, Residency>) {
         return {{"device_layers", v.device_layers},
                 {"device_chunks", v.device_chunks},

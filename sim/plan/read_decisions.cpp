@@ -4,7 +4,7 @@ namespace headroom {
 namespace {
 
 constexpr const char* kAttentionForms =
-    "\"dense\", \"sparse\" or { kind = \"sparse\", budget = 64, block = 128, sink = 1, local = 8 }";
+    "\"dense\", \"sparse\" or { kind = \"sparse\", budget = 64, block = 128, sink = 1, local = 8, waiting = 0 }";
 constexpr const char* kResidencyForms =
     "\"device\", \"host\", \"disk\" or { device_layers = 26, device_chunks = 0, disk_chunks = 0 }";
 
@@ -36,6 +36,8 @@ Result<void> read_decision(const ConfigValue& value, Form form, int64_t, Attenti
     HEADROOM_CHECK(table.read(units ? "block_tokens" : "block", out.block));
     HEADROOM_CHECK(table.read(units ? "sink_pages" : "sink", out.sink));
     HEADROOM_CHECK(table.read(units ? "local_pages" : "local", out.local));
+    const std::string waiting = units ? "waiting_pages" : "waiting";
+    if (table.find_optional(waiting)) HEADROOM_CHECK(table.read(waiting, out.waiting));
     return table.finish();
 }
 

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "plan/decisions.h"
 #include "plan/page_weights.h"
+#include "plan/waiting_pages.h"
 
 namespace headroom {
 namespace {
@@ -17,13 +18,16 @@ namespace {
 // read off the bits in order, whichever touches less memory.
 class Union {
 public:
-    explicit Union(int64_t pages) : bits_(ceil_div(pages, 64), 0) {}
+    // `waiting`: of this layer; null: any number may wait.
+    Union(int64_t pages, WaitingPages* waiting) : bits_(ceil_div(pages, 64), 0), waiting_(waiting) {}
+    bool has_room(uint32_t page) const { return waiting_ == nullptr || waiting_->has_room(page); }
     void add(uint32_t page) {
         uint64_t& word = bits_[page >> 6];
         const uint64_t bit = uint64_t{1} << (page & 63);
         if ((word & bit) != 0) return;
         word |= bit;
         list_.push_back(page);
+        if (waiting_ != nullptr) waiting_->select(page);
     }
     // Appends the pages below `past` in ascending order, and empties the union.
     void drain(int64_t past, std::vector<uint32_t>& out) {
@@ -46,6 +50,7 @@ public:
 private:
     std::vector<uint64_t> bits_;
     std::vector<uint32_t> list_;
+    WaitingPages* waiting_;
 };
 
 // The pages that the current block chose besides sink and local, all in [first, end of the free past).
@@ -70,6 +75,7 @@ public:
         }
         // Once most of what the weights favour is held, any page will do.
         int64_t by_weight = weights != nullptr ? kTries * count_ : 0;
+        int64_t without_room = kRefused * count_;
         auto after = static_cast<uint32_t>(end);  // the page before it was drawn
         while (static_cast<int64_t>(picks_.size()) < count_) {
             uint32_t page = after;
@@ -81,6 +87,10 @@ public:
                     weighted ? weights->page(draw) : static_cast<uint32_t>(first_ + draw.below(end - first_));
             }
             if (held_[page] != 0) continue;
+            if (!chunk.has_room(page) && without_room-- > 0) {
+                after = static_cast<uint32_t>(end);
+                continue;
+            }
             after = page + 1;
             held_[page] = 1;
             picks_.push_back(page);
@@ -96,7 +106,8 @@ public:
     }
 
 private:
-    static constexpr int64_t kTries = 4;  // per pick
+    static constexpr int64_t kTries = 4;      // per pick
+    static constexpr int64_t kRefused = 256;  // for want of room, per pick
     std::vector<uint8_t> held_;
     std::vector<uint32_t> picks_;
     int64_t first_, count_;
@@ -143,7 +154,9 @@ Selections draw_selections(const SelectionModel& model, const Attention& attenti
     out.begin.reserve(chunks + 1);
     out.begin.push_back(0);
     Draw draw(model.seed);
-    Union distinct(chunks * pages_per_chunk);
+    const bool limited = attention.waiting > 0;
+    WaitingPages waiting(attention.waiting, 1, limited ? chunks : 0, pages_per_chunk);
+    Union distinct(chunks * pages_per_chunk, limited ? &waiting : nullptr);
     Picks picks(chunks * pages_per_chunk, attention.sink, count, model.neighbours);
     std::optional<PageWeights> weights;
     if (model.popularity != 0 || model.recency != 0)
@@ -151,8 +164,12 @@ Selections draw_selections(const SelectionModel& model, const Attention& attenti
     const PageWeights* const weighted = weights ? &*weights : nullptr;
     for (int64_t c = 0; c < chunks; ++c) {
         const int64_t past = c * pages_per_chunk;
+        if (limited) waiting.enter(c, 0);
         if (past <= attention.budget) {
-            for (int64_t page = 0; page < past; ++page) out.pages.push_back(static_cast<uint32_t>(page));
+            for (int64_t page = 0; page < past; ++page) {
+                out.pages.push_back(static_cast<uint32_t>(page));
+                if (limited) waiting.select(page);
+            }
         } else {
             const int64_t end = past - attention.local;
             for (int64_t page = 0; page < attention.sink; ++page) distinct.add(static_cast<uint32_t>(page));

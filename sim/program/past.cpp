@@ -83,6 +83,8 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         const int64_t selections = selection_layout(plan).bytes(layers_);
         builder.buffer("selections", Tier::device, Category::selection, selections);
         builder.buffer("host selections", Tier::host, Category::selection, selections);
+        if (limits_waiting(plan, past_pages))
+            builder.buffer("host votes", Tier::host, Category::selection, blocks * past_pages * 4);
         const int64_t own_pages = pages_of(chunk), emitted = gathered_pages * gradient_units_;
         // Beside the pages that a chunk selects, those that the page cache gives up for them.
         const int64_t travelling = std::max(bound + std::min(bound, cache_pages(plan).gradient), own_pages) *

@@ -13,16 +13,20 @@ void PastFlow::hold_gradients(Place place, int64_t layer, int64_t pages) {
     int64_t& held = gradients_held_[li][at];
     held += pages;
     const double spread = plan_.selection.spread;
+    const int64_t waiting = plan_.decisions.attention.waiting;
     const bool drawn =
         selects_pages(plan_, layer) && plan_.decisions.gradient_pages == GradientPages::first_touch;
-    if (spread == 0 || !drawn) return;
-    const int64_t most = past(static_cast<int64_t>(builder_.chunk) + 1) / page_;
+    if ((spread == 0 && waiting == 0) || !drawn) return;
+    int64_t most = past(static_cast<int64_t>(builder_.chunk) + 1) / page_;
+    if (waiting > 0) most = std::min(most, waiting);
     const int64_t spare =
         std::clamp<int64_t>(static_cast<int64_t>(std::ceil(spread * static_cast<double>(held))), 0,
                             std::max<int64_t>(0, most - held));
     spare_in_all_[at] += spare - spare_[li][at];
     spare_[li][at] = spare;
-    builder_.pool_spare(pool_of(place), spare_in_all_[at] * gradient_units_);
+    // Within a step a chunk's own pages are there beside those that it selected.
+    const int64_t own = waiting > 0 ? pages_of(plan_.decisions.chunk.count()) : 0;
+    builder_.pool_spare(pool_of(place), (spare_in_all_[at] + own) * gradient_units_);
 }
 
 void PastFlow::take_gradients(Place place, int64_t layer, int64_t pages, OpId op, OpId after) {

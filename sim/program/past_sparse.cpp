@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "program/past.h"
+#include "program/selection_scratch.h"
 
 namespace headroom {
 
@@ -12,6 +13,9 @@ void PastFlow::select(int64_t chunk, int64_t layer) {
     emitter_.compute(OpKind::page_means,
                      builder_.work(memory_bound(tokens * s.kv * s.element, Kernel::page_means, tokens)));
     if (chunk == 0) return;
+    const bool limited = limits_waiting(plan_, past_pages);
+    // The votes of the chunk before, or of the layer, are still on their way to the host.
+    if (limited) emitter_.await(selected_);
     // Scores (one GEMM, K heads side by side), then two passes of a softmax over tiles of them.
     emitter_.compute(OpKind::select,
                      builder_.work(gemm(tokens, past_pages, s.head_dim, static_cast<int32_t>(s.kv_heads))));
@@ -20,7 +24,9 @@ void PastFlow::select(int64_t chunk, int64_t layer) {
         builder_.work(memory_bound(2 * tokens * s.kv_heads * past_pages * 4, Kernel::select, tokens)));
     // The host starts the copies, and the gradient pass reads the selection again: one small copy there.
     const Attention& a = plan_.decisions.attention;
-    const int64_t bytes = ceil_div(tokens, std::min(a.block, tokens)) * std::min(a.budget, past_pages) * 4;
+    // Where waiting pages have a limit it also chooses, by the votes of all pages.
+    const int64_t bytes = ceil_div(tokens, std::min(a.block, tokens)) *
+                          (limited ? past_pages : std::min(a.budget, past_pages)) * 4;
     selected_ = builder_.op(Stream::to_host, OpKind::selection_to_host,
                             builder_.work(copy(WorkKind::copy_to_host, bytes, 1)), {voted});
 }

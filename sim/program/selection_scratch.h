@@ -44,4 +44,11 @@ inline SelectionLayout selection_layout(const Plan& plan) {
             std::min(d.attention.budget, past_pages)};
 }
 
+// Whether the host chooses a chunk's pages, by the votes of all, so that no more wait than may (where a chunk
+// has no more pages before it than it selects there is no choice).
+inline bool limits_waiting(const Plan& plan, int64_t past_pages) {
+    const Attention& a = plan.decisions.attention;
+    return a.sparse && a.waiting > 0 && past_pages > a.budget;
+}
+
 }  // namespace headroom

@@ -97,7 +97,7 @@ void add_selection(KeyWriter& w, const Plan& p) {
     w.add(d.attention.sparse ? 1 : 0);
     if (!d.attention.sparse) return;
     for (const int64_t v : {d.chunk.count(), d.page.count(), d.attention.budget, d.attention.block,
-                            d.attention.sink, d.attention.local})
+                            d.attention.sink, d.attention.local, d.attention.waiting})
         w.add(v);
 }
 

@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
 #include "engine/decoder/selection_truth.h"
 #include "engine/kernels/drawn.h"
 #include "kernels/selection.h"
@@ -70,6 +75,85 @@ TEST(SelectPages, ReadsQueriesThatLieInWiderRows) {
     Case dense = wide;
     dense.q = wide.q.contiguous();
     EXPECT_TRUE(selected(wide).equal(selected(dense)));
+}
+
+// The votes that are chosen by are where the caller is told, whatever type they were made in.
+RC_GTEST_PROP(SelectPages, LeavesTheVotesInItsScratch, ()) {
+    const Case c = drawn_case(*rc::gen::element(at::kDouble, at::kFloat, at::kBFloat16));
+    const int64_t blocks = (c.q.size(0) + c.choice.block - 1) / c.choice.block, pages = c.means.size(0);
+    RC_PRE(c.choice.budget < pages && c.choice.budget > 0);
+    const at::Tensor scratch =
+        at::empty({select_scratch_bytes(c.q.size(0), c.means.size(1), pages, c.choice.block)}, at::kByte);
+    select_pages(c.q, c.means, c.choice, scratch, at::empty({blocks, c.choice.budget}, at::kInt));
+    const auto votes = votes_of(c.q, c.means, c.choice.block);
+    const float* found = reinterpret_cast<const float*>(scratch.const_data_ptr());
+    for (const auto& of_block : votes)
+        for (const double v : of_block) RC_ASSERT(std::abs(*found++ - v) <= 6e-5 * v + 1e-6);
+}
+
+// A page is left for one with fewer votes only where it had no room; without a limit the choice is that of
+// select_pages.
+RC_GTEST_PROP(ChooseWithRoom, TakesTheBestThatHaveRoom, ()) {
+    const auto number = [](int64_t least, int64_t most) { return *rc::gen::inRange(least, most + 1); };
+    const int64_t chunks = number(3, 8), pages_per_chunk = number(2, 6),
+                  past = (chunks - 1) * pages_per_chunk;
+    PageChoice choice{1, 0, number(0, 1), number(0, 2)};
+    choice.budget = choice.sink + choice.local + number(1, 3);
+    RC_PRE(choice.budget < past);
+    const int64_t blocks = number(1, 3), limit = number(2 * choice.budget, 40);
+    // Few different votes: ties.
+    const at::Tensor votes = at::randint(0, 9, {blocks, past}, at::kFloat);
+    WaitingPages waiting(limit, 1, chunks, pages_per_chunk), free(1 << 20, 1, chunks, pages_per_chunk);
+    for (int64_t c = 1; c + 1 < chunks; ++c) {  // the chunks before
+        waiting.enter(c, 0);
+        for (int64_t i = 0; i < choice.budget; ++i) {
+            const int64_t page = number(0, c * pages_per_chunk - 1);
+            if (waiting.has_room(page)) waiting.select(page);
+        }
+    }
+    WaitingPages before = waiting;
+    for (WaitingPages* w : {&before, &waiting, &free}) w->enter(chunks - 1, 0);
+    at::Tensor chosen = at::full({blocks, choice.budget}, -7, at::kInt), best = chosen.clone();
+    choose_with_room(votes, choice, waiting, chosen);
+    choose_with_room(votes, choice, free, best);
+    std::vector<std::vector<double>> wide;
+    for (int64_t b = 0; b < blocks; ++b) {
+        const float* of = votes.const_data_ptr<float>() + b * past;
+        wide.emplace_back(of, of + past);
+    }
+    expect_selection(best, wide, choice, 0);
+    RC_ASSERT(!::testing::Test::HasFailure());
+    for (int64_t b = 0; b < blocks; ++b) {
+        const int32_t* row = chosen.const_data_ptr<int32_t>() + b * choice.budget;
+        const std::set<int32_t> in(row, row + choice.budget);
+        RC_ASSERT(static_cast<int64_t>(in.size()) == choice.budget &&
+                  std::is_sorted(row, row + choice.budget));
+        // In order of votes, ties to the lower page, each page either is in or had no room when its turn
+        // came.
+        std::vector<int32_t> order;
+        for (int32_t p = 0; p < past; ++p) {
+            if (p >= choice.sink && p < past - choice.local) {
+                order.push_back(p);
+            } else {
+                RC_ASSERT(in.contains(p));
+                before.select(p);
+            }
+        }
+        const auto& v = wide[static_cast<size_t>(b)];
+        std::stable_sort(order.begin(), order.end(), [&](int32_t x, int32_t y) {
+            return v[static_cast<size_t>(x)] > v[static_cast<size_t>(y)];
+        });
+        int64_t taken = choice.sink + choice.local;
+        for (const int32_t p : order) {
+            if (taken == choice.budget) break;
+            RC_ASSERT(in.contains(p) == before.has_room(p));
+            if (!in.contains(p)) continue;
+            before.select(p);
+            ++taken;
+        }
+        RC_ASSERT(taken == choice.budget);
+    }
+    RC_ASSERT(waiting.most() <= limit);
 }
 
 TEST(SelectPages, RefusesWhatDoesNotFit) {

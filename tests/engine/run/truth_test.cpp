@@ -1,6 +1,7 @@
 // Loss and every gradient of the engine against whole-sequence autograd.
 #include <cstdio>
 #include <deque>
+#include <set>
 
 #include "decoder/adapters.h"
 #include "decoder/parameters.h"
@@ -251,6 +252,92 @@ void expect_planned_traffic(const SmallRun& run, const StepResult& result, const
     }
     EXPECT_EQ(result.loaded_page_bytes, loaded) << what;
     EXPECT_EQ(result.stored_page_bytes, stored) << what;
+}
+
+// The most pages that have gradients and wait for their own chunk after any step of the gradient pass, over
+// all layers whose pages of dK and dV stay on the device (or the others).
+int64_t most_waiting(const SmallRun& run, bool on_device) {
+    const RecordedSelection s = run.executor->selection();
+    const int64_t pages_per_chunk = s.chunk / s.page;
+    std::vector<std::set<uint32_t>> waiting(static_cast<size_t>(s.layers));
+    size_t most = 0;
+    for (int64_t c = s.chunks - 1; c >= 0; --c) {
+        for (int64_t l = s.layers - 1; l >= 0; --l) {
+            if (Plan::device_layer(run.plan.decisions.kv_gradient_residency, l, s.layers) != on_device)
+                continue;
+            std::set<uint32_t>& here = waiting[static_cast<size_t>(l)];
+            const auto row = static_cast<size_t>(c * s.layers + l);
+            here.insert(s.pages.begin() + s.begin[row], s.pages.begin() + s.begin[row + 1]);
+            std::erase_if(here, [&](uint32_t page) { return page / pages_per_chunk == c; });
+            size_t all = 0;
+            for (const auto& of_layer : waiting) all += of_layer.size();
+            most = std::max(most, all);
+        }
+    }
+    return static_cast<int64_t>(most);
+}
+
+// With a limit no more pages wait than may, in each tier, however pages travel; the gradients stay exact
+// under the mask of what was selected.
+void expect_limited(Plan plan, double bound, const at::Device& device, const std::string& what) {
+    const int64_t layers = plan.model.layer_count(),
+                  here = plan.decisions.kv_gradient_residency.device_layers;
+    SmallRun free(plan, {}, device);
+    free.step();
+    const int64_t limit = plan.decisions.attention.waiting = 2 * plan.decisions.attention.budget;
+    EXPECT_LT(errors_of(plan, device).whole, bound) << what;
+    SmallRun run(plan, {}, device);
+    expect_planned_traffic(run, run.step(), what);
+    for (const bool on_device : {true, false}) {
+        const int64_t most = most_waiting(run, on_device), share = limit * (on_device ? here : layers - here);
+        EXPECT_EQ(most, share) << what;
+        if (share > 0) {
+            EXPECT_GT(most_waiting(free, on_device), share) << what << ": nothing to limit";
+        }
+    }
+    const StepResult again = run.step();  // the second step begins with none that waits
+    EXPECT_GT(again.loss, 0) << what;
+    EXPECT_LE(most_waiting(run, here > 0), limit * (here > 0 ? here : layers)) << what;
+}
+
+TEST(Truth, LimitedWaitingPages) {
+    const Residency device{3, 0, 0}, host{0, 0, 0}, layer{1, 0, 0};
+    for (const int64_t block : {32, 16}) {
+        for (const auto& [kv, gradients] :
+             {std::pair{device, device}, {host, host}, {layer, layer}, {device, host}}) {
+            Plan plan = sparse(small_plan(kFamilies[0], Dtype::fp64, 620, 32, 8), 5, block, 1, 2);
+            plan.decisions.kv_residency = kv;
+            plan.decisions.kv_gradient_residency = gradients;
+            plan.decisions.wavefront = block == 32 ? 1 : 2;
+            plan.decisions.attention_outputs =
+                block == 32 ? AttentionOutputs::recompute : AttentionOutputs::host;
+            expect_limited(plan, 1e-10, at::kCPU,
+                           "block " + std::to_string(block) + ", gradients of " +
+                               std::to_string(gradients.device_layers) + " layers on the device");
+        }
+    }
+}
+
+// The room that such a plan keeps is enough whatever is selected: of the same plan without a limit, drawn
+// narrower than it selects, the run ends.
+TEST(Truth, AWaitingLimitIsARoomThatNoRunLeaves) {
+    for (const int64_t on_device : {0, 3}) {
+        Plan plan = small_plan(kFamilies[0], Dtype::fp64, 620, 32, 8);
+        plan.decisions.attention = {true, 5, 32, 1, 2};
+        plan.decisions.kv_residency = {3 - on_device, 0, 0};
+        plan.decisions.kv_gradient_residency = {on_device, 0, 0};
+        plan.selection.chunk_reuse = 0.5;
+        plan.selection.recency = 3;
+        SmallRun free(plan);
+        const Result<StepResult> ended = free.executor->step(random_tokens(plan));
+        ASSERT_FALSE(ended);
+        EXPECT_NE(ended.error().text().find("plan.attention.waiting"), std::string::npos)
+            << ended.error().text();
+        plan.decisions.attention.waiting = 10;
+        plan.selection.spread = 4;
+        SmallRun limited(plan);
+        limited.step();
+    }
 }
 
 TEST(Truth, PageCache) {
@@ -607,6 +694,17 @@ TEST(Truth, SelectedPagesOnAGpu) {
                 EXPECT_LT(errors.whole, kBf16);
             }
         }
+    }
+}
+
+TEST(Truth, LimitedWaitingPagesOnAGpu) {
+    if (!at::hasCUDA()) GTEST_SKIP() << "no GPU here";
+    for (const auto& [block, on_device] : {std::pair{64, 3}, {64, 0}, {32, 0}}) {
+        Plan plan = sparse(small_plan(kFamilies[0], Dtype::bf16, 2400, 64, 16), 12, block, 1, 2);
+        plan.recipe.gradients = Dtype::fp32;
+        plan.decisions.kv_residency = plan.decisions.kv_gradient_residency = {on_device, 0, 0};
+        plan.decisions.wavefront = 2;
+        expect_limited(plan, kBf16, at::Device("cuda:0"), "block " + std::to_string(block));
     }
 }
 

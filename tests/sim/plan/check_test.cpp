@@ -268,6 +268,10 @@ const Case cases[] = {
      "plan.attention.sink", "-1", "pages"},
     {"attention_local", sparse([](Attention& a) { a.local = 0; }), sparse([](Attention& a) { a.local = -1; }),
      "plan.attention.local", "-1", "pages"},
+    {"waiting", sparse([](Attention& a) { a.waiting = 64; }), sparse([](Attention& a) { a.waiting = 63; }),
+     "plan.attention.waiting", "63 pages", "0 (any number), or at least the budget, 64"},
+    {"waiting_sign", sparse([](Attention& a) { a.waiting = 0; }),
+     sparse([](Attention& a) { a.waiting = -1; }), "plan.attention.waiting", "-1", "pages"},
     // 2^30 tokens in blocks of 128 are 2^23 blocks; 128 pages each make 2^30 picks.
     {"attention_picks",
      [](Plan& p) {

@@ -77,6 +77,7 @@ void draw_attention(Decisions& d) {
                    .block = d.page.count(),
                    .sink = 2,
                    .local = between(0, 7)};
+    if (between(0, 1) == 1) d.attention.waiting = d.attention.budget + between(0, 99);
     d.honour_windows = one({true, false}), d.deterministic = one({true, false});
 }
 
@@ -147,7 +148,7 @@ RC_GTEST_PROP(PlanJson, WhatIsWrittenReadsBackEqual, ()) {
 TEST(PlanJson, ConstantsThatAreNotSetAreLeftOut) {
     const std::string text = write_plan(small_plan());
     for (const char* key : {"latency_s", "per_pair_s", "\"blocks\"", "measured_keys", "multiprocessors",
-                            "kernels", "popularity", "recency", "neighbours", "spread"})
+                            "kernels", "popularity", "recency", "neighbours", "spread", "waiting_pages"})
         EXPECT_EQ(text.find(key), std::string::npos) << key;
     Plan p = small_plan();
     p.hardware.kernels[static_cast<size_t>(Kernel::norm)].efficiency = 0.5;

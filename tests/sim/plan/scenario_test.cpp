@@ -114,7 +114,7 @@ gpus = 4
 strategy = "ring"
 tensor_ranks = 2
 ring_ranks = 2
-attention = { kind = "sparse", budget = 32, block = 64, sink = 2, local = 4 }
+attention = { kind = "sparse", budget = 32, block = 64, sink = 2, local = 4, waiting = 96 }
 chunk = "8Ki"
 page = 64
 honour_windows = false
@@ -146,7 +146,7 @@ load_gradients_forward = true
 )");
     Decisions d;
     d.strategy = "ring", d.tensor_ranks = d.ring_ranks = 2;
-    d.attention = {.sparse = true, .budget = 32, .block = 64, .sink = 2, .local = 4};
+    d.attention = {.sparse = true, .budget = 32, .block = 64, .sink = 2, .local = 4, .waiting = 96};
     d.chunk = Tokens(8192), d.page = Tokens(64), d.honour_windows = false;
     d.weights = Dtype::fp32, d.kv = Dtype::fp8, d.kv_gradients = Dtype::fp32;
     d.segment = Tokens(4096), d.deterministic = true;

@@ -189,6 +189,44 @@ RC_GTEST_PROP(DrawSelections, RowsAreDistinctPastPagesWithSinkAndLocal, ()) {
     }
 }
 
+// Pages that a later chunk selected and that lie before `chunk`, for all chunks: what waits when its
+// gradients begin.
+std::vector<int64_t> waiting(const Selections& s, int64_t pages_per_chunk) {
+    const auto chunks = std::ssize(s.begin) - 1;
+    std::vector<int64_t> counts(static_cast<size_t>(chunks));
+    std::set<uint32_t> touched;
+    for (int64_t c = chunks - 1; c >= 0; --c) {
+        for (const uint32_t page : row(s, c)) touched.insert(page);
+        counts[static_cast<size_t>(c)] =
+            std::distance(touched.begin(), touched.lower_bound(static_cast<uint32_t>(c * pages_per_chunk)));
+    }
+    return counts;
+}
+
+// No more pages wait than may, as many where more would; a limit that nothing reaches changes nothing; each
+// block still has its pages.
+TEST(DrawSelections, NoMorePagesWaitThanMay) {
+    for (const int64_t block : {4096, 512}) {
+        for (const double popularity : {0.0, 0.8}) {
+            SelectionModel m = reuse(0.5, 0.2);
+            m.popularity = popularity;
+            m.neighbours = 0.4;
+            Attention a = sparse(64, block);
+            const auto drawn = [&] { return draw_selections(m, a, 64, 4096, 128); };
+            const Selections free = drawn();
+            const std::vector<int64_t> all = waiting(free, 32);
+            const int64_t most = *std::max_element(all.begin(), all.end());
+            a.waiting = most;
+            EXPECT_EQ(drawn().pages, free.pages);
+            a.waiting = most * 7 / 10;
+            const Selections limited = drawn();
+            const std::vector<int64_t> fewer = waiting(limited, 32);
+            EXPECT_EQ(*std::max_element(fewer.begin(), fewer.end()), a.waiting) << block;
+            for (int64_t c = 2; c < 64; ++c) EXPECT_GE(limited.count(c), 64) << c;
+        }
+    }
+}
+
 TEST(DrawSelections, RecordedRowsAreUsedAsTheyAre) {
     auto record = std::make_shared<RecordedSelection>();
     record->layers = 2, record->chunks = 3;

@@ -118,6 +118,16 @@ TEST(Past, PoolsHaveRoomForWiderSelections) {
     EXPECT_LE(pool(widest, "host page pool"), 3 * 15 * 4 * kPageKv);
     EXPECT_EQ(pool(wider, "page pool"), pool(plan, "page pool"));
     EXPECT_EQ(alive(wider), alive(plan));
+    // A limit of what waits is the most there is room for, but for a chunk's own pages in its step.
+    for (Plan* p : {&plan, &widest}) {
+        Plan limited = *p;
+        limited.decisions.attention.waiting = 8;
+        EXPECT_GT(alive(*p), (3 * 8 + 4) * kPageKv);
+        EXPECT_GE(alive(limited), 3 * 8 * kPageKv);
+        EXPECT_LE(alive(limited), (3 * 8 + 4) * kPageKv);
+        EXPECT_GE(pool(limited, "host page pool"), alive(limited) + 4 * kPageKv);
+        EXPECT_LE(pool(limited, "host page pool"), (3 * 8 + 2 * 4) * kPageKv);
+    }
     for (Plan* p : {&plan, &wider}) p->decisions.gradient_pages = GradientPages::all_at_once;
     EXPECT_EQ(pool(wider, "host page pool"), pool(plan, "host page pool"));
     for (Plan* p : {&plan, &wider}) {

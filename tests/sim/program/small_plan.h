@@ -101,6 +101,7 @@ inline Plan draw_chunked_plan() {
     d.attention.budget = draw::in(3, 12);
     d.attention.sink = draw::in(0, 1);
     d.attention.local = draw::in(0, 1);
+    if (draw::coin()) d.attention.waiting = d.attention.budget + draw::in(0, 20);
     d.segment = Tokens(page * draw::in(1, 8));
     d.staging_slots = draw::in(1, 4);
     d.prefetch = draw::in(0, d.staging_slots - 1);
