@@ -1,9 +1,10 @@
 #include "decoder/selection.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include "decoder/on_gpu.h"
@@ -113,7 +114,14 @@ void choose_with_room(const at::Tensor& votes, const PageChoice& choice, Waiting
     TORCH_CHECK(votes.is_contiguous() && selection.is_contiguous() && selection.size(0) == votes.size(0) &&
                     picks == choice.budget && picks < pages,
                 "choose_with_room: ", selection.sizes(), " of votes ", votes.sizes());
-    std::vector<int32_t> order, refused;
+    // Votes order as their bits do; ties go to the lower page.
+    const auto key_of = [](float vote, int64_t page) {
+        return static_cast<uint64_t>(std::bit_cast<uint32_t>(vote)) << 32 |
+               static_cast<uint32_t>(~static_cast<uint32_t>(page));
+    };
+    const auto page_of = [](uint64_t key) { return static_cast<int64_t>(~key & 0xffffffffu); };
+    std::vector<uint64_t> keys(static_cast<size_t>(pages));
+    float guess = 0;  // votes that a page of this block needs at least, going by the block before
     for (int64_t b = 0; b < votes.size(0); ++b) {
         const float* const of = votes.const_data_ptr<float>() + b * pages;
         int32_t* const out = selection.data_ptr<int32_t>() + b * picks;
@@ -122,24 +130,36 @@ void choose_with_room(const at::Tensor& votes, const PageChoice& choice, Waiting
             out[chosen++] = static_cast<int32_t>(page);
             waiting.select(page);
         };
+        // Of the pages for which `wanted`, those with most votes that have room (or all the same).
+        const auto take_best = [&](const auto& wanted, bool room) {
+            auto first = keys.begin(), end = first;
+            for (int64_t p = choice.sink; p < pages - choice.local; ++p) {
+                *end = key_of(of[p], p);
+                end += wanted(p) ? 1 : 0;
+            }
+            // As many at a time as are still to be chosen: what is chosen may leave another without room.
+            while (chosen < picks && first != end) {
+                const auto last = first + std::min(picks - chosen, end - first);
+                std::nth_element(first, last - 1, end, std::greater<>());
+                std::sort(first, last, std::greater<>());
+                for (; first != last; ++first) {
+                    if (!room || waiting.has_room(page_of(*first))) take(page_of(*first));
+                }
+            }
+        };
         for (int64_t p = 0; p < choice.sink; ++p) take(p);
         for (int64_t p = pages - choice.local; p < pages; ++p) take(p);
-        // A heap: most of the pages are never asked for.
-        const auto worse = [&](int32_t x, int32_t y) { return of[x] < of[y] || (of[x] == of[y] && x > y); };
-        order.resize(static_cast<size_t>(pages - choice.sink - choice.local));
-        std::iota(order.begin(), order.end(), static_cast<int32_t>(choice.sink));
-        std::make_heap(order.begin(), order.end(), worse);
-        refused.clear();
-        while (chosen < picks && !order.empty()) {
-            std::pop_heap(order.begin(), order.end(), worse);
-            if (waiting.has_room(order.back())) {
-                take(order.back());
-            } else {
-                refused.push_back(order.back());
-            }
-            order.pop_back();
+        take_best([&](int64_t p) { return waiting.has_room(p) & (of[p] >= guess); }, true);
+        if (chosen < picks) take_best([&](int64_t p) { return waiting.has_room(p) & (of[p] < guess); }, true);
+        const std::vector<int32_t> with_room(out, out + chosen);
+        if (chosen < picks) {
+            take_best(
+                [&](int64_t p) {
+                    return std::find(with_room.begin(), with_room.end(), p) == with_room.end();
+                },
+                false);
         }
-        for (size_t i = 0; chosen < picks; ++i) take(refused[i]);
+        guess = 0.7f * of[out[picks - 1]];
         std::sort(out, out + picks);
     }
 }

@@ -42,8 +42,8 @@ template <class Value>
 void add_squares(const Value* values, int64_t count, double* sum, double* scratch, cudaStream_t stream);
 
 // table [., columns]: row ids[t] += scale * rows[t], tokens in order, a window of kRowWindow after the other.
-// One writer per row: the thread block of its first token in the window. Cost besides the rows: each block
-// reads all ids of its window.
+// One writer per row: the thread block of its first token in the window. Rows of the table are 16-byte
+// aligned; it may be on the host. Cost besides the rows: each block reads all ids of its window.
 inline constexpr int64_t kRowWindow = 4096;
 template <class Id, class Value>
 void add_rows(const Id* ids, const bf16* rows, Value* table, int64_t tokens, int64_t columns, float scale,

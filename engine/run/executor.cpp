@@ -72,6 +72,7 @@ Result<StepResult> Executor::step(const at::Tensor& tokens, const std::function<
     for (OpId id = 0; id < s.program.size(); ++id) {
         if (keep_going && !keep_going(id)) return fail("", "interrupted", "", Fault::interrupted);
         try {
+            s.await_selection(id);
             s.streams->begin(id);
             HEADROOM_CHECK(s.disk_state());
             HEADROOM_CHECK(s.run(id));

@@ -30,11 +30,23 @@ at::Tensor Executor::State::host_selection() const {
                          {ceil_div(rows_, block()), picks()}, at::kInt);
 }
 
-at::Tensor Executor::State::selection() {
+void Executor::State::settle_selection() {
     if (selection_copy_ != kNone) streams->wait_for(selection_copy_);
     selection_copy_ = kNone;
     choose_pending();
+}
+
+at::Tensor Executor::State::selection() {
+    settle_selection();
     return host_selection();
+}
+
+// Between a selection and what needs it the host hands other ops over.
+void Executor::State::await_selection(OpId id) {
+    if (selection_copy_ == kNone) return;
+    const OpKind kind = program.ops[id].kind;
+    if (kind == OpKind::load_pages || kind == OpKind::load_page_gradients || kind == OpKind::gather_pages)
+        settle_selection();
 }
 
 // ---- a limit of waiting pages ----
@@ -121,7 +133,7 @@ void Executor::State::select_op() {
 }
 
 Result<void> Executor::State::selection_to_host() {
-    if (to_choose_.chunk >= 0) selection();  // of a layer that nothing has asked for yet
+    if (to_choose_.chunk >= 0) settle_selection();  // of a layer that nothing has asked for yet
     copies_.clear();
     if (limits_waiting(plan, past_pages())) {
         copies_.add(data(need("host votes")), data(need("scores")),

@@ -82,6 +82,8 @@ struct Executor::State {
           OptimizerSettings settings, PageFile* disk);
 
     void begin(const at::Tensor& tokens);
+    // Before the op begins, whose time on its stream is the device's, not the host's.
+    void await_selection(OpId id);
     Result<void> run(OpId id);
     double loss() const { return value_of(loss_sum_) * target_scale_; }
     double gradient_norm() const { return norm_; }
@@ -248,7 +250,8 @@ private:
     int64_t picks() const;                                        // pages of a block
     at::Tensor device_selection() const;                          // [blocks, picks] int32
     at::Tensor host_selection() const;                            // where it stands on the host
-    at::Tensor selection();                                       // the same, once it is there
+    void settle_selection();                                      // what was handed over last is there
+    at::Tensor selection();                                       // host_selection(), once it is there
     std::vector<uint32_t> selected_pages();                       // distinct, ascending
     at::Tensor page_vectors(int64_t first, int64_t count) const;  // [count, g, d] of this layer
     void page_means_op();

@@ -132,6 +132,10 @@ std::string plan_lines(const Plan& p) {
     if (d.attention.sparse) {
         text += fmt::format("; sparse attention: {} pages selected by each {} queries", d.attention.budget,
                             format_tokens(Tokens(d.attention.block)));
+        if (d.attention.waiting > 0) {
+            text += fmt::format(", so that the gradients of at most {} of a layer wait at once",
+                                format_integer(d.attention.waiting));
+        }
     } else {
         text += "; dense (exact) attention";
     }

@@ -12,27 +12,33 @@ namespace headroom {
 // counts. Selections are made before, in order of chunks (in a forward pass, layer by layer).
 //
 // Contract: for each chunk and layer enter(), then select() of each page of its selection; a page has room
-// where no step that it would add to has its `limit` of waiting pages. Cost of select(): of those steps.
+// where no step that it would add to has its `limit` of waiting pages. Cost: has_room() of a comparison,
+// select() of the chunks between a (or the last that selected the page) and c, and of the layers.
 class WaitingPages {
 public:
     WaitingPages() = default;
     // Of all `layers` together.
     WaitingPages(int64_t limit, int64_t layers, int64_t chunks, int64_t pages_per_chunk);
     void enter(int64_t chunk, int64_t layer);
-    bool has_room(int64_t page) const { return full_ <= from(page); }
+    bool has_room(int64_t page) const { return since_[static_cast<size_t>(row_ + page)] >= need_; }
     void select(int64_t page);
     // The most that wait after any step so far.
     int64_t most() const { return most_; }
 
 private:
-    // The step from which on, this one not, the page would add; the step in work where it adds to none.
-    int64_t from(int64_t page) const;
-    int64_t limit_ = 0, layers_ = 0, pages_ = 0, pages_per_chunk_ = 1;
-    int64_t chunk_ = 0, layer_ = 0, step_ = 0;  // step = chunk layers + layer
-    int64_t full_ = -1;                         // the last step up to step_ that has its limit; -1: none
+    // Adds one to the steps [first, end) of a chunk.
+    void add(int64_t chunk, int64_t first, int64_t end);
+    // The chunk's last step up to the layer that has its limit, if any, is full.
+    void look_for_full(int64_t chunk);
+    int64_t limit_ = 0, layers_ = 0, pages_ = 0;
+    int64_t chunk_ = 0, layer_ = 0, row_ = 0;
+    // Pages that were selected by (or belong to) a chunk from this one on add to no step that has its limit.
+    int64_t need_ = 0;
     int64_t most_ = 0;
-    std::vector<int32_t> waiting_;  // by step
-    std::vector<int32_t> last_;     // by layer and page: the last chunk that selected it; -1: none
+    std::vector<int32_t> since_;  // by layer and page: the last chunk that selected it, its own before
+    // Pages that wait after a step: those of the step itself and those of the whole chunk.
+    std::vector<int32_t> of_step_, of_chunk_;
+    std::vector<int32_t> most_of_chunk_;  // of its steps, both together
 };
 
 }  // namespace headroom

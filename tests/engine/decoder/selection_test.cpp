@@ -100,12 +100,14 @@ RC_GTEST_PROP(ChooseWithRoom, TakesTheBestThatHaveRoom, ()) {
     PageChoice choice{1, 0, number(0, 1), number(0, 2)};
     choice.budget = choice.sink + choice.local + number(1, 3);
     RC_PRE(choice.budget < past);
-    const int64_t blocks = number(1, 3), limit = number(2 * choice.budget, 40);
+    // What two chunks select may wait.
+    const int64_t blocks = number(1, 3), limit = (1 + blocks) * choice.budget + number(0, 20);
     // Few different votes: ties.
     const at::Tensor votes = at::randint(0, 9, {blocks, past}, at::kFloat);
     WaitingPages waiting(limit, 1, chunks, pages_per_chunk), free(1 << 20, 1, chunks, pages_per_chunk);
     for (int64_t c = 1; c + 1 < chunks; ++c) {  // the chunks before
         waiting.enter(c, 0);
+        if (choice.sink > 0) waiting.select(0);
         for (int64_t i = 0; i < choice.budget; ++i) {
             const int64_t page = number(0, c * pages_per_chunk - 1);
             if (waiting.has_room(page)) waiting.select(page);

@@ -157,6 +157,35 @@ TEST_F(Command, PlanAsJsonSaysWhatTheTextSays) {
     EXPECT_EQ(sum, device["need_bytes"].get<int64_t>()) << "every byte has an owner";
 }
 
+// A limit of waiting pages is part of the plan; where pages of K and V are the smaller ones it saves host
+// memory.
+TEST_F(Command, PlanSaysHowManyGradientPagesMayWait) {
+    const auto plan = [&](const std::string& more) {
+        return std::vector<std::string>{"plan",
+                                        "qwen2.5-7b-1m-h200",
+                                        "--no-gains",
+                                        "--set",
+                                        "plan.kv=host",
+                                        "--set",
+                                        "plan.kv_gradients=host",
+                                        "--set",
+                                        "plan.kv_dtype=fp8",
+                                        "--set",
+                                        "plan.attention={ budget = 64, block = 4096" + more + " }"};
+    };
+    const auto host = [&](const std::string& more) {
+        std::vector<std::string> words = plan(more);
+        words.push_back("--json");
+        const Outcome o = run(words);
+        EXPECT_EQ(o.code, 0) << o.err;
+        return nlohmann::json::parse(o.out)["tiers"]["host"]["need_bytes"].get<int64_t>();
+    };
+    EXPECT_LT(host(", waiting = 1000"), host("") - (int64_t{2} << 30));
+    const std::string said = "so that the gradients of at most 1,000 of a layer wait at once";
+    EXPECT_NE(run(plan(", waiting = 1000")).out.find(said), std::string::npos);
+    EXPECT_EQ(run(plan("")).out.find("wait at once"), std::string::npos);
+}
+
 TEST_F(Command, TheSameQuestionGivesTheSameBytes) {
     for (const std::string i : {"1", "2"}) {
         ASSERT_EQ(run({"plan", kSmall, "-q", "--no-gains", "-o", i + ".json"}).code, 0);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/QR>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -53,16 +54,24 @@ Sums sums_of(const Figures& figures) {
     return s;
 }
 
-TEST(Power, TheFilesConstantsAreThoseOfTheFitHalf) {
-    const Hardware shipped = read_hardware("h200-sxm-pcie5", kRoot).value();
+class Power : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Power, TheFilesConstantsAreThoseOfTheFitHalf) {
+    const Hardware shipped = read_hardware(GetParam(), kRoot).value();
     const Suite suite = read_suite(kRoot / "scenarios/fidelity/h200.toml").value();
     std::vector<Eigen::Vector3d> rows;
     std::vector<double> ratios;
-    // The first runs of each plan: some were run again later.
-    std::map<std::string, fs::path> files;
+    // Of the first set the first runs of each plan: some were run again later.
+    std::map<std::string, fs::path> first;
     for (const char* folder : {"h200-2026-11-30-first", "h200-2026-11-30-suite"})
         for (const auto& file : fs::directory_iterator(kRoot / "traces" / folder))
-            files.try_emplace(file.path().filename().string(), file.path());
+            first.try_emplace(file.path().filename().string(), file.path());
+    std::vector<std::pair<std::string, fs::path>> files(first.begin(), first.end());
+    for (const char* folder : {"h200-2026-12-01-suite", "h200-unlimited-2026-12-01-third-suite",
+                               "h200-unlimited-2026-12-01-fourth-suite", "h200-2026-12-01-fifth-suite"})
+        for (const auto& file : fs::directory_iterator(kRoot / "traces" / folder))
+            files.emplace_back(file.path().filename().string(), file.path());
+    std::sort(files.begin(), files.end());
     for (const auto& [name, file] : files) {
         if (!name.ends_with(".run.json.gz") || name.find('@') != name.npos) continue;
         const RunSummary run = read_run(file).value();
@@ -77,7 +86,7 @@ TEST(Power, TheFilesConstantsAreThoseOfTheFitHalf) {
         rows.emplace_back(1, predicted.gemm_flops / busy, predicted.attention_flops / busy);
         ratios.push_back(measured.ns / predicted.ns);
     }
-    ASSERT_EQ(rows.size(), 13u);
+    ASSERT_EQ(rows.size(), 39u);
     Eigen::MatrixXd a(static_cast<Eigen::Index>(rows.size()), 3);
     for (size_t i = 0; i < rows.size(); ++i) a.row(static_cast<Eigen::Index>(i)) = rows[i].transpose();
     a.rightCols(2) *= 1e-15;
@@ -91,6 +100,8 @@ TEST(Power, TheFilesConstantsAreThoseOfTheFitHalf) {
     // No run of the half was faster than this, beside the scatter of a percent.
     EXPECT_NEAR(shipped.power.least, *std::min_element(ratios.begin(), ratios.end()) - 0.01, 2e-3);
 }
+
+INSTANTIATE_TEST_SUITE_P(Files, Power, ::testing::Values("h200-sxm-pcie5", "h200-sxm-pcie5-fast-batch"));
 
 }  // namespace
 }  // namespace headroom::fidelity
