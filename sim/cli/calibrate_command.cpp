@@ -305,11 +305,9 @@ Command add_calibrate(CLI::App& root) {
     CLI::App* app = root.add_subcommand(
         "calibrate", "Measures this machine and writes the hardware file that plans are priced with");
     app->footer(
-        "Takes two to three and a half minutes on an H200. What cannot be measured (the datasheet's figures, "
-        "the host's "
+        "Takes about two minutes on an H200. What cannot be measured (the datasheet's figures, the host's "
         "share) comes from the\nshipped hardware that is nearest. Rows that were measured stand in the file, "
-        "so that "
-        "constants can be fitted again.\n\n"
+        "so that constants can be fitted again.\n\n"
         "Examples:\n  headroom calibrate -o mine.toml\n  headroom calibrate --refit mine.toml\n"
         "  headroom calibrate --check mine.toml");
     app->add_option("-o,--output", options->output, "The hardware file to write")
