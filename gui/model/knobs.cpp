@@ -118,6 +118,15 @@ std::vector<Knob> all_knobs(const QStringList& hardware) {
          {"128", "1024", "4096"},
          false,
          true},
+        {"plan.attention.waiting",
+         "Waiting pages",
+         plan,
+         "Pages of a layer, on average, whose gradients may wait for their own chunk at once: a limit that "
+         "selections keep; 0: any number (sparse)",
+         Kind::count,
+         {"0", "512", "1024", "2048", "4096"},
+         false,
+         true},
         {"plan.chunk",
          "Chunk",
          plan,
@@ -236,6 +245,8 @@ QString value_in(const Knob& knob, const Plan& plan) {
         return d.attention.sparse ? QString::number(d.attention.budget) : QString();
     if (key == "plan.attention.block")
         return d.attention.sparse ? QString::number(d.attention.block) : QString();
+    if (key == "plan.attention.waiting")
+        return d.attention.sparse ? QString::number(d.attention.waiting) : QString();
     const std::string name = key.mid(QString("plan.").size()).toStdString();
     for (const auto& [decision, value] : decision_texts(d)) {
         if (decision == name) return text_of(value);

@@ -26,7 +26,9 @@ std::string text_of(Bytes v) {
     return format_bytes(v);
 }
 std::string text_of(const Attention& a) {
-    return a.sparse ? fmt::format("sparse({} pages, block {})", a.budget, a.block) : "dense";
+    if (!a.sparse) return "dense";
+    const std::string limit = a.waiting > 0 ? fmt::format(", {} waiting", a.waiting) : "";
+    return fmt::format("sparse({} pages, block {}{})", a.budget, a.block, limit);
 }
 std::string text_of(const Residency& r) {
     std::string text =

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "plan/decision_text.h"
+
 namespace headroom {
 namespace {
 
@@ -30,6 +32,15 @@ TEST(ParseName, NamesTheNearest) {
               "'checkpoint_device' or "
               "'checkpoint_host'");
     EXPECT_EQ(parse_name<Home>("xxxxxxxx", "").error().found, "'xxxxxxxx'");
+}
+
+TEST(DecisionTexts, AttentionSaysItsLimitWhereItHasOne) {
+    Decisions dense, sparse, limited;
+    sparse.attention.sparse = limited.attention.sparse = true;
+    limited.attention.waiting = 1000;
+    EXPECT_EQ(changes_between(dense, sparse), "attention dense -> sparse(64 pages, block 128)");
+    EXPECT_EQ(changes_between(sparse, limited),
+              "attention sparse(64 pages, block 128) -> sparse(64 pages, block 128, 1000 waiting)");
 }
 
 TEST(DecisionKeys, AreUniqueAndHoldTheTrainedResultKeys) {
