@@ -242,11 +242,15 @@ std::string report_text(const Answer& a) {
     if (p.decisions.attention.sparse && p.chunks() > 1) {
         const TrafficSums fill = traffic_sums(e, Pass::fill), back = traffic_sums(e, Pass::gradient);
         if (fill.chunks_layers > 0) {
+            const bool limited = p.decisions.attention.waiting > 0 && p.selection.spread > 0;
+            const std::string room =
+                limited ? "all the gradient pages that may wait"
+                        : fmt::format("{:.0f} % more gradient pages than it draws", 100 * p.selection.spread);
             text += fmt::format(
                 "pages       a chunk reads {:.0f} distinct pages of a layer (most: {}); model of selections: "
-                "{}; room for {:.0f} % more gradient pages than it draws\n",
+                "{}; room for {}\n",
                 static_cast<double>(fill.selected) / static_cast<double>(fill.chunks_layers),
-                fill.most_selected, p.selection.source, 100 * p.selection.spread);
+                fill.most_selected, p.selection.source, room);
         }
         text += fmt::format(
             "            fill: {} loaded, {} hit in the cache, {} written; gradient: {} + {} of dK, dV "

@@ -70,9 +70,7 @@ PastFlow::PastFlow(const Plan& plan, StepBuilder& builder, LayerEmitter& emitter
         const Attention& a = d.attention;
         const int64_t blocks = ceil_div(chunk, std::min(a.block, chunk));
         const int64_t past_pages = longest_past / page_;
-        const int64_t fixed = std::min(a.sink + a.local, past_pages);
-        const int64_t bound =
-            std::min(past_pages, fixed + blocks * std::max<int64_t>(0, a.budget - a.sink - a.local));
+        const int64_t bound = most_selected(plan, past_pages);
         slot_tokens = std::max(slot_tokens, bound * page_);
         const int64_t gathered_pages = blocks * std::min(a.budget, past_pages);
         emission = std::max(emission, gathered_pages * page_);

@@ -28,6 +28,14 @@ bool selects_pages(const Plan& plan, int64_t layer) {
     return d.attention.sparse && (l.window == 0 || !d.honour_windows);
 }
 
+int64_t most_selected(const Plan& plan, int64_t past_pages) {
+    const Attention& a = plan.decisions.attention;
+    const int64_t chunk = std::min(plan.decisions.chunk.count(), plan.context.count()),
+                  blocks = ceil_div(chunk, std::min(a.block, chunk)),
+                  fixed = std::min(a.sink + a.local, past_pages);
+    return std::min(past_pages, fixed + blocks * std::max<int64_t>(0, a.budget - a.sink - a.local));
+}
+
 int64_t visible_past(const Plan& plan, int64_t chunk, int64_t layer) {
     const Layer& l = plan.model.layers[static_cast<size_t>(layer)];
     return visible_past(chunk * plan.decisions.chunk.count(), plan.decisions.honour_windows ? l.window : 0);

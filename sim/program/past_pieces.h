@@ -29,6 +29,8 @@ PastPlace past_place(const Plan& plan, const Residency& residency, int64_t layer
 int64_t past_piece_tokens(const Plan& plan);
 // Whether a layer attends selected pages of its past, not all that its window lets it see.
 bool selects_pages(const Plan& plan, int64_t layer);
+// The most distinct pages that the blocks of one chunk can select in a layer, of so many.
+int64_t most_selected(const Plan& plan, int64_t past_pages);
 // How many tokens before `chunk` any of its queries sees in `layer`.
 int64_t visible_past(const Plan& plan, int64_t chunk, int64_t layer);
 // The pieces in order of tokens; an op's `piece` is the index. `touched_from`: gradient pages exist from this

@@ -7,7 +7,8 @@
 
 namespace headroom {
 
-// A run may select more pages than were drawn, but none behind the chunk in work.
+// A run may select more pages than were drawn, but none behind the chunk in work, and with a limit no more
+// than that: then there is room for all that the chunks so far can have selected, so that no run is without.
 void PastFlow::hold_gradients(Place place, int64_t layer, int64_t pages) {
     const auto li = static_cast<size_t>(layer), at = static_cast<size_t>(place);
     int64_t& held = gradients_held_[li][at];
@@ -17,11 +18,13 @@ void PastFlow::hold_gradients(Place place, int64_t layer, int64_t pages) {
     const bool drawn =
         selects_pages(plan_, layer) && plan_.decisions.gradient_pages == GradientPages::first_touch;
     if ((spread == 0 && waiting == 0) || !drawn) return;
-    int64_t most = past(static_cast<int64_t>(builder_.chunk) + 1) / page_;
+    const auto chunk = static_cast<int64_t>(builder_.chunk);
+    int64_t most = past(chunk + 1) / page_;
+    auto wanted = static_cast<int64_t>(std::ceil(spread * static_cast<double>(held)));
     if (waiting > 0) most = std::min(most, waiting);
-    const int64_t spare =
-        std::clamp<int64_t>(static_cast<int64_t>(std::ceil(spread * static_cast<double>(held))), 0,
-                            std::max<int64_t>(0, most - held));
+    if (waiting > 0 && spread > 0)
+        wanted = std::max(wanted, (chunks_ - chunk) * most_selected(plan_, past(chunk) / page_) - held);
+    const int64_t spare = std::clamp<int64_t>(wanted, 0, std::max<int64_t>(0, most - held));
     spare_in_all_[at] += spare - spare_[li][at];
     spare_[li][at] = spare;
     // Within a step a chunk's own pages are there beside those that it selected.

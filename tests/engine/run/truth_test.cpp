@@ -334,7 +334,7 @@ TEST(Truth, AWaitingLimitIsARoomThatNoRunLeaves) {
         EXPECT_NE(ended.error().text().find("plan.attention.waiting"), std::string::npos)
             << ended.error().text();
         plan.decisions.attention.waiting = 10;
-        plan.selection.spread = 4;
+        plan.selection.spread = kSpread;
         SmallRun limited(plan);
         limited.step();
     }
