@@ -4,7 +4,8 @@ namespace headroom {
 namespace {
 
 constexpr const char* kAttentionForms =
-    "\"dense\", \"sparse\" or { kind = \"sparse\", budget = 64, block = 128, sink = 1, local = 8, waiting = 0 }";
+    "\"dense\", \"sparse\" or { kind = \"sparse\", budget = 64, block = 128, sink = 1, local = 8, waiting = "
+    "0 }";
 constexpr const char* kResidencyForms =
     "\"device\", \"host\", \"disk\" or { device_layers = 26, device_chunks = 0, disk_chunks = 0 }";
 

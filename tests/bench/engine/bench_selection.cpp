@@ -1,5 +1,5 @@
-// The choice that the host makes where waiting pages have a limit, of one chunk and layer late in a step, when
-// most steps have theirs. It has no bound but the time that the chunk's own attention takes meanwhile.
+// The choice that the host makes where waiting pages have a limit, of one chunk and layer late in a step,
+// when most steps have theirs. It has no bound but the time that the chunk's own attention takes meanwhile.
 #include <benchmark/benchmark.h>
 
 #include "decoder/selection.h"

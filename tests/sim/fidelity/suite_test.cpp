@@ -136,7 +136,8 @@ TEST_P(Shipped, ShowsHalvesAndCanBePlanned) {
               long_steps ? 0 : 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Suites, Shipped, ::testing::Values("cpu", "h200", "h200-256k", "h200-4m", "h200-unlimited"));
+INSTANTIATE_TEST_SUITE_P(Suites, Shipped,
+                         ::testing::Values("cpu", "h200", "h200-256k", "h200-4m", "h200-unlimited"));
 
 // What the suite of the H200 has to span.
 TEST(Suite, OfTheH200SpansWhatItClaims) {
