@@ -33,7 +33,7 @@ Result<void> PageTable::take(PageKind kind, int64_t layer, int64_t page) {
         return fail(name_,
                     std::to_string(units_) + " units, all but " + std::to_string(units_ - live_) + " in use",
                     "what the plan's program takes at once, with selection.spread of its scenario beyond "
-                    "what was drawn; with plan.attention.waiting no run takes more",
+                    "what was drawn; plan.attention.waiting, with one chunk in flight, limits it",
                     Fault::run_failed);
     }
     const size_t first = at(kind, layer, page);
