@@ -151,8 +151,8 @@ void choose_with_room(const at::Tensor& votes, const PageChoice& choice, Waiting
         for (int64_t p = pages - choice.local; p < pages; ++p) take(p);
         take_best([&](int64_t p) { return waiting.has_room(p) & (of[p] >= guess); }, true);
         if (chosen < picks) take_best([&](int64_t p) { return waiting.has_room(p) & (of[p] < guess); }, true);
-        const std::vector<int32_t> with_room(out, out + chosen);
         if (chosen < picks) {
+            const std::vector<int32_t> with_room(out, out + chosen);
             take_best(
                 [&](int64_t p) {
                     return std::find(with_room.begin(), with_room.end(), p) == with_room.end();

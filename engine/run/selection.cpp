@@ -78,7 +78,7 @@ size_t Executor::State::limit_of(int64_t layer) const {
 void Executor::State::choose_pending() {
     const ToChoose pending = std::exchange(to_choose_, ToChoose{});
     if (pending.chunk < 0) return;
-    const std::array<int64_t, 3> now{chunk_, layer_, rows_};
+    const std::tuple now{chunk_, layer_, rows_};
     chunk_ = pending.chunk;
     layer_ = pending.layer;
     rows_ = plan.chunk_tokens(chunk_);
@@ -92,7 +92,7 @@ void Executor::State::choose_pending() {
     } else {
         for (int64_t p = 0; p < past_pages(); ++p) waiting.select(p);
     }
-    std::tie(chunk_, layer_, rows_) = std::tuple_cat(now);
+    std::tie(chunk_, layer_, rows_) = now;
 }
 
 namespace {

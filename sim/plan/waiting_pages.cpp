@@ -45,7 +45,6 @@ void WaitingPages::add(int64_t chunk, int64_t first, int64_t end) {
     for (int64_t l = first; l < end; ++l) most = std::max(most, ++steps[l]);
     most += of_chunk_[c];
     most_of_chunk_[c] = std::max(most_of_chunk_[c], most);
-    most_ = std::max<int64_t>(most_, most);
     if (most >= limit_) look_for_full(chunk);
 }
 
@@ -58,7 +57,6 @@ void WaitingPages::select(int64_t page) {
         ++of_chunk_[static_cast<size_t>(c)];
         most = std::max(most, ++most_of_chunk_[static_cast<size_t>(c)]);
     }
-    most_ = std::max<int64_t>(most_, most);
     for (int64_t c = chunk_ - 1; most >= limit_ && c > since; --c) {
         if (most_of_chunk_[static_cast<size_t>(c)] < limit_) continue;
         look_for_full(c);

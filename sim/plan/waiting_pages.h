@@ -1,6 +1,8 @@
 // A limit on the gradient pages that wait at once (attention.waiting): which pages a chunk may still select.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,7 +25,9 @@ public:
     bool has_room(int64_t page) const { return since_[static_cast<size_t>(row_ + page)] >= need_; }
     void select(int64_t page);
     // The most that wait after any step so far.
-    int64_t most() const { return most_; }
+    int64_t most() const {
+        return most_of_chunk_.empty() ? 0 : *std::max_element(most_of_chunk_.begin(), most_of_chunk_.end());
+    }
 
 private:
     // Adds one to the steps [first, end) of a chunk.
@@ -34,7 +38,6 @@ private:
     int64_t chunk_ = 0, layer_ = 0, row_ = 0;
     // Pages that were selected by (or belong to) a chunk from this one on add to no step that has its limit.
     int64_t need_ = 0;
-    int64_t most_ = 0;
     std::vector<int32_t> since_;  // by layer and page: the last chunk that selected it, its own before
     // Pages that wait after a step: those of the step itself and those of the whole chunk.
     std::vector<int32_t> of_step_, of_chunk_;

@@ -8,7 +8,7 @@
 namespace headroom {
 
 // A run may select more pages than were drawn, but none behind the chunk in work, and with a limit no more
-// than that: then there is room for all that the chunks so far can have selected, so that no run is without.
+// than that: then there is room for all that the chunks so far can have selected.
 void PastFlow::hold_gradients(Place place, int64_t layer, int64_t pages) {
     const auto li = static_cast<size_t>(layer), at = static_cast<size_t>(place);
     int64_t& held = gradients_held_[li][at];

@@ -1,13 +1,14 @@
 // Loss and every gradient of the engine against whole-sequence autograd.
 #include <cstdio>
 #include <deque>
-#include <set>
+#include <span>
 
 #include "decoder/adapters.h"
 #include "decoder/parameters.h"
 #include "engine/run/small_model.h"
 #include "program/page_units.h"
 #include "program/selected.h"
+#include "sim/plan/most_waiting.h"
 
 namespace headroom::engine::test {
 namespace {
@@ -254,27 +255,16 @@ void expect_planned_traffic(const SmallRun& run, const StepResult& result, const
     EXPECT_EQ(result.stored_page_bytes, stored) << what;
 }
 
-// The most pages that have gradients and wait for their own chunk after any step of the gradient pass, over
-// all layers whose pages of dK and dV stay on the device (or the others).
+// Over all layers whose pages of dK and dV stay on the device (or the others).
 int64_t most_waiting(const SmallRun& run, bool on_device) {
     const RecordedSelection s = run.executor->selection();
-    const int64_t pages_per_chunk = s.chunk / s.page;
-    std::vector<std::set<uint32_t>> waiting(static_cast<size_t>(s.layers));
-    size_t most = 0;
-    for (int64_t c = s.chunks - 1; c >= 0; --c) {
-        for (int64_t l = s.layers - 1; l >= 0; --l) {
-            if (Plan::device_layer(run.plan.decisions.kv_gradient_residency, l, s.layers) != on_device)
-                continue;
-            std::set<uint32_t>& here = waiting[static_cast<size_t>(l)];
-            const auto row = static_cast<size_t>(c * s.layers + l);
-            here.insert(s.pages.begin() + s.begin[row], s.pages.begin() + s.begin[row + 1]);
-            std::erase_if(here, [&](uint32_t page) { return page / pages_per_chunk == c; });
-            size_t all = 0;
-            for (const auto& of_layer : waiting) all += of_layer.size();
-            most = std::max(most, all);
-        }
-    }
-    return static_cast<int64_t>(most);
+    const Residency& home = run.plan.decisions.kv_gradient_residency;
+    return headroom::test::most_waiting(
+        s.layers, s.chunks, s.chunk / s.page, [&](int64_t chunk, int64_t layer) -> std::span<const uint32_t> {
+            if (Plan::device_layer(home, layer, s.layers) != on_device) return {};
+            const auto row = static_cast<size_t>(chunk * s.layers + layer);
+            return {s.pages.begin() + s.begin[row], s.pages.begin() + s.begin[row + 1]};
+        });
 }
 
 // With a limit no more pages wait than may, in each tier, however pages travel; the gradients stay exact

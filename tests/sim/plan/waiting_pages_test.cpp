@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <algorithm>
 #include <set>
 #include <vector>
+
+#include "sim/plan/most_waiting.h"
 
 namespace headroom {
 namespace {
@@ -24,22 +25,10 @@ Selected nothing(int64_t layers, int64_t chunks, int64_t pages_per_chunk) {
             std::vector<std::set<int64_t>>(static_cast<size_t>(layers * chunks))};
 }
 
-// The most pages that wait after any step, walked through as the gradient pass goes: from the last chunk and
-// layer to the first, each step giving gradients to what it selected and taking in those of its own pages.
-int64_t most_waiting(Selected s) {
-    std::vector<std::set<int64_t>> waiting(static_cast<size_t>(s.layers));
-    size_t most = 0;
-    for (int64_t c = s.chunks - 1; c >= 0; --c) {
-        for (int64_t l = s.layers - 1; l >= 0; --l) {
-            std::set<int64_t>& here = waiting[static_cast<size_t>(l)];
-            here.insert(s.row(c, l).begin(), s.row(c, l).end());
-            std::erase_if(here, [&](int64_t page) { return page / s.pages_per_chunk == c; });
-            size_t all = 0;
-            for (const auto& of_layer : waiting) all += of_layer.size();
-            most = std::max(most, all);
-        }
-    }
-    return static_cast<int64_t>(most);
+int64_t most_waiting(Selected& s) {
+    return test::most_waiting(
+        s.layers, s.chunks,
+        s.pages_per_chunk, [&](int64_t chunk, int64_t layer) -> const auto& { return s.row(chunk, layer); });
 }
 
 RC_GTEST_PROP(WaitingPages, CountWhatTheGradientPassSees, ()) {
